@@ -6,10 +6,10 @@ import { join } from "node:path";
 import {
   FileSnapshots,
   LOG_START,
-  LogReader,
   type LogSeq,
   nodeDisk,
   openJournal,
+  SegmentReader,
 } from "@perpgate/journal";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { Replica, Venue } from "@perpgate/venue";
@@ -55,7 +55,7 @@ function replay(
     state.rows.onCommand(applied, state.blocks.currentNumber, sealed);
   };
   const replica = new Replica(state.engine, isBare ? [] : [{ onCommand }]);
-  const reader = new LogReader(nodeDisk, journal, from);
+  const reader = new SegmentReader(nodeDisk, journal, from);
   for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
     replica.applyBatch(batch);
   }

@@ -4,7 +4,7 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { LOG_START, LogReader, nodeDisk, openJournal } from "@perpgate/journal";
+import { LOG_START, nodeDisk, openJournal, SegmentReader } from "@perpgate/journal";
 import { type SandboxVenue, startVenue } from "@perpgate/sandbox";
 import { Replica } from "@perpgate/venue";
 import { dataFolder } from "@perpgate/venue/testing";
@@ -84,7 +84,7 @@ async function engineAlone(directory: string): Promise<number> {
   const { batch: end } = journal.recovery.end;
   await journal.close();
   const replica = new Replica();
-  const reader = new LogReader(nodeDisk, directory, LOG_START);
+  const reader = new SegmentReader(nodeDisk, directory, LOG_START);
   const next = () => reader.next(end);
   const started = performance.now();
   for (let batch = next(); batch !== undefined; batch = next()) replica.applyBatch(batch);

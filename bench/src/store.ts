@@ -14,8 +14,8 @@ import {
   inspectLog,
   LOG_ID_BYTES,
   LOG_START,
-  LogReader,
   nodeDisk,
+  SegmentReader,
 } from "@perpgate/journal";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { Replica, Venue } from "@perpgate/venue";
@@ -71,7 +71,7 @@ function replayMicros(journal: string, until: number): number {
   const replica = new Replica(state.engine, [
     { onCommand: (applied) => void observe(state, applied) },
   ]);
-  const reader = new LogReader(nodeDisk, journal, LOG_START);
+  const reader = new SegmentReader(nodeDisk, journal, LOG_START);
   const from = clock.ms() * 1_000;
   for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
     replica.applyBatch(batch);
@@ -112,7 +112,7 @@ async function liveMicros(journal: string, until: number, folder: string): Promi
       onBatchEnd: (end, batch) => history.onBatchEnd(end, batch),
     },
   ]);
-  const reader = new LogReader(nodeDisk, journal, LOG_START);
+  const reader = new SegmentReader(nodeDisk, journal, LOG_START);
   const from = clock.ms() * 1_000;
   for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
     replica.applyBatch(batch);
@@ -188,7 +188,7 @@ function writeSnapshot(journal: string, until: number): void {
       },
     },
   ]);
-  const reader = new LogReader(nodeDisk, journal, LOG_START);
+  const reader = new SegmentReader(nodeDisk, journal, LOG_START);
   for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
     replica.applyBatch(batch);
   }

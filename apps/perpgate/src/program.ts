@@ -12,7 +12,18 @@ import { oneOf } from "./cli/values.js";
 import { addExportCommand } from "./export/export-command.js";
 import { addOperatorCommands } from "./operator/commands.js";
 import { addSandboxCommand } from "./sandbox/commands.js";
-import { addTraderCommands } from "./trader/commands.js";
+import { addAccountReads, addLedger, addWithdrawals } from "./trader/account-reads.js";
+import { addMarketReads } from "./trader/market-commands.js";
+import { addOrderCommands } from "./trader/order-commands.js";
+import { addPositionCommands } from "./trader/position-commands.js";
+import { addReceiptCommands } from "./trader/receipt-commands.js";
+import {
+  addDeposit,
+  addLogin,
+  addLogout,
+  addSessions,
+  addWithdraw,
+} from "./trader/session-commands.js";
 import { readVersion } from "./version.js";
 
 const HELP_COLUMNS = 100;
@@ -50,6 +61,24 @@ export function createProgram(): Command {
     .action((name) => (commandOf(program, name) ?? program).outputHelp());
   program.addHelpText("after", () => `\n${serveOptions(program)}\n${AFTER_HELP}`);
   return program;
+}
+
+/** The trader's commands, in the order of the help. They reach a venue through the SDK alone. */
+function addTraderCommands(program: Command): void {
+  program.commandsGroup("Trade:");
+  addLogin(program);
+  addLogout(program);
+  addOrderCommands(program);
+  addPositionCommands(program);
+  addAccountReads(program);
+  addLedger(program);
+  addSessions(program);
+  addDeposit(program);
+  addWithdraw(program);
+  addWithdrawals(program);
+  addReceiptCommands(program);
+  program.commandsGroup("Look:");
+  addMarketReads(program);
 }
 
 function addCompletion(program: Command): void {

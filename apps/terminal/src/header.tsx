@@ -23,8 +23,8 @@ export function Header() {
       <ConnectionState />
       <GatewayInUse />
       <span className="space" />
-      <ShortcutsButton />
-      <SettingsButton />
+      <DialogButton icon="keyboard" label="Keyboard shortcuts" opens="shortcuts" />
+      <DialogButton icon="settings" label="Settings" opens="settings" />
       <ThemeButton />
       <AccountButtons />
     </header>
@@ -71,30 +71,25 @@ function GatewayInUse() {
   );
 }
 
-function ShortcutsButton() {
+/** Opens a dialog of the page. */
+function DialogButton({
+  icon,
+  label,
+  opens,
+}: {
+  readonly icon: "keyboard" | "settings";
+  readonly label: string;
+  readonly opens: "shortcuts" | "settings";
+}) {
   const { dialog } = useTerminal();
   return (
     <button
       type="button"
       className="button bare keys"
-      aria-label="Keyboard shortcuts"
-      onClick={() => dialog.set("shortcuts")}
+      aria-label={label}
+      onClick={() => dialog.set(opens)}
     >
-      <Icon name="keyboard" />
-    </button>
-  );
-}
-
-function SettingsButton() {
-  const { dialog } = useTerminal();
-  return (
-    <button
-      type="button"
-      className="button bare keys"
-      aria-label="Settings"
-      onClick={() => dialog.set("settings")}
-    >
-      <Icon name="settings" />
+      <Icon name={icon} />
     </button>
   );
 }

@@ -11,7 +11,7 @@ import {
   type Subscription,
 } from "@nats-io/transport-node";
 import { createStream } from "@perpgate/cluster";
-import { Latencies, type LatencySummary, repeat } from "../harness/report.js";
+import { Latencies, type LatencySummary } from "../harness/report.js";
 
 const REQUEST_MS = 10_000;
 const FIRST_TRY_MS = 250;
@@ -160,26 +160,4 @@ export class AcceptanceGap {
 
 function connectForEver(servers: readonly string[]): Promise<NatsConnection> {
   return connect({ servers: [...servers], maxReconnectAttempts: -1, reconnectTimeWait: 100 });
-}
-
-interface RawLoad extends ProbeOptions {
-  readonly publishers: number;
-  readonly milliseconds: number;
-}
-
-/** Messages per second that publishers with one message in flight each get acknowledged. */
-export async function rawMessagesPerSecond(load: RawLoad): Promise<number> {
-  const { servers, stream, publishers, messageBytes, milliseconds } = load;
-  const payload = new Uint8Array(messageBytes);
-  const connections = await Promise.all(
-    Array.from({ length: publishers }, () => connect({ servers: [...servers] })),
-  );
-  try {
-    const { perSecond } = await repeat(milliseconds, publishers, (path) =>
-      connections[path]!.request(`${stream}.log.${path}`, payload, { timeout: REQUEST_MS }),
-    );
-    return perSecond;
-  } finally {
-    await Promise.all(connections.map((connection) => connection.close()));
-  }
 }

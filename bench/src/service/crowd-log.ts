@@ -9,10 +9,10 @@ import {
   FileSnapshots,
   type Journal,
   LOG_START,
-  LogReader,
   type LogSeq,
   nodeDisk,
   openJournal,
+  SegmentReader,
 } from "@perpgate/journal";
 import { type Evidence, encodeRecord, NO_EVIDENCE, Replica } from "@perpgate/venue";
 import {
@@ -88,7 +88,7 @@ export async function appendCrowd(
 function replay(directory: string, from: LogSeq, until: number, state: ReplicaState): LogSeq {
   const onCommand = (applied: Parameters<typeof observe>[1]) => void observe(state, applied);
   const replica = new Replica(state.engine, [{ onCommand }]);
-  const reader = new LogReader(nodeDisk, directory, from);
+  const reader = new SegmentReader(nodeDisk, directory, from);
   for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
     replica.applyBatch(batch);
   }

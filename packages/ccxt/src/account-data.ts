@@ -6,6 +6,7 @@ import type {
   Deposit,
   FundingPayment,
   LedgerEntry as VenueLedgerEntry,
+  Market as VenueMarket,
   Position as VenuePosition,
 } from "@perpgate/sdk";
 import {
@@ -24,9 +25,9 @@ import {
 } from "ccxt";
 import { DOLLARS, NETWORKS } from "./currencies.js";
 import { FundingData } from "./funding-data.js";
-import { maintenanceOfNotional } from "./maintenance.js";
 import { exact, given, isoOf, known, oldestFirst, untilOf } from "./values.js";
 
+const MICROS = 1e6;
 /** The kinds of the venue's ledger in CCXT's words, which have none for funding but that of a fee. */
 const LEDGER_TYPES = {
   deposit: "transaction",
@@ -302,4 +303,16 @@ export class AccountData extends FundingData {
     const datetime = isoOf(timestamp);
     return { info: payment, symbol, code: DOLLARS, timestamp, datetime, id, amount };
   }
+}
+
+/** Marginal over the tiers, rounded up to a micro-dollar. */
+function maintenanceOfNotional(tiers: VenueMarket["tiers"], notional: number): number {
+  let sum = 0;
+  let from = 0;
+  for (const { notionalUpTo, maintenanceRate } of tiers) {
+    if (notional <= from) break;
+    sum += (Math.min(notional, notionalUpTo) - from) * maintenanceRate;
+    from = notionalUpTo;
+  }
+  return Math.ceil(Number((sum * MICROS).toFixed(3))) / MICROS;
 }

@@ -15,7 +15,7 @@ export function nextLink(previous: Uint8Array, subject: string, message: Uint8Ar
   return createHash("sha256").update(previous).update(subject).update(message).digest();
 }
 
-export type ClaimFault =
+type ClaimFault =
   /** The claim is about this message or a later one. */
   | "from the future"
   /** Too old to be compared. */

@@ -1,6 +1,6 @@
 /** The replicated log's errors. Each message says what was found, where, and what to do. */
 
-export type ClusterErrorCode =
+type ClusterErrorCode =
   /** The servers or the stream do not have what the log needs. */
   | "unsuitable"
   | "unreachable"

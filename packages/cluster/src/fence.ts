@@ -12,12 +12,14 @@
 import {
   type Batch,
   BatchRefused,
+  type CoreLogHooks,
   encodeMessage,
   encodeMirrored,
   MAX_MESSAGE_BYTES,
   messageBytes,
+  type Settled,
 } from "@perpgate/journal";
-import { batchAt, type LogHooks } from "./batch.js";
+import { batchAt } from "./batch.js";
 import type { MessageChain } from "./chain.js";
 import { ClusterError } from "./errors.js";
 import type { Incoming } from "./incoming.js";
@@ -28,13 +30,10 @@ export interface FencePorts {
   publish(message: Uint8Array, expectedLast: number): void;
   /** Keeps what was accepted. */
   mirror(sequence: number, record: Uint8Array): void;
-  readonly blocks: Pick<LogHooks, "lastBlock" | "blockHash">;
+  readonly blocks: Pick<CoreLogHooks, "lastBlock" | "blockHash">;
   /** `settled`: what became of the own message that was in flight. */
   deliver(batch: Batch, settled: Settled): void;
 }
-
-/** Of the own message in flight: it is this one, or it will never be stored; or none was in flight. */
-export type Settled = "stored" | "never" | "none";
 
 export class Fence {
   private inFlight: Uint8Array | undefined;

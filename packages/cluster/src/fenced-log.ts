@@ -11,8 +11,8 @@ import {
   PermissionViolationError,
   type Subscription,
 } from "@nats-io/transport-node";
+import type { CoreLogHooks, Mirror } from "@perpgate/journal";
 import { ask, NOT_FOUND_MS } from "./ask.js";
-import type { LogHooks, Mirror } from "./batch.js";
 import { MessageChain } from "./chain.js";
 import { ClusterError, textOf } from "./errors.js";
 import { FillAlarm } from "./fill-alarm.js";
@@ -32,7 +32,6 @@ import { checkMirror, checkSetup } from "./open-checks.js";
 import { LogStreamReader } from "./reader.js";
 import type { LogStatus } from "./status.js";
 import { checkServer } from "./stream-config.js";
-import { StreamEnd } from "./stream-end.js";
 import { missingStream, StreamWatch } from "./stream-watch.js";
 import {
   announcementSubject,
@@ -45,7 +44,7 @@ import type { Obstacle } from "./takeover.js";
 
 export interface FencedLogOptions extends ServerAccess, Omit<LogCoreOptions, "chain"> {
   readonly mirror: Mirror;
-  readonly hooks: FencedHooks;
+  readonly hooks: CoreLogHooks;
   /** Of this core; others show it. */
   readonly release: string;
   readonly logger: Logger;
@@ -54,11 +53,6 @@ export interface FencedLogOptions extends ServerAccess, Omit<LogCoreOptions, "ch
   /** How long `open` and `start` wait for servers; 60 s by default. */
   readonly patienceMs?: number;
   readonly clockMs?: () => number;
-}
-
-export interface FencedHooks extends LogHooks, Pick<LogCorePorts, "leader" | "claim"> {
-  /** A batch may be proposed; called when that may have become so, and from time to time. */
-  mayPropose(): void;
 }
 
 const PULSE_MS = 50;
@@ -83,6 +77,23 @@ const OBSTACLES: Readonly<Record<Obstacle, string>> = {
   other_chain: "another core has another log",
   clock: "the clock of this core is wrong",
 };
+
+/** How far the stream is known to reach, and how long this core has been behind it. */
+class StreamEnd {
+  /** The greatest sequence that the stream is known to have. */
+  lastSeq = 0;
+  private behindSinceMs: number | undefined;
+
+  learn(lastSeq: number, applied: number): void {
+    this.lastSeq = Math.max(this.lastSeq, lastSeq);
+    if (this.lastSeq > applied) this.behindSinceMs ??= performance.now();
+    else this.behindSinceMs = undefined;
+  }
+
+  get lagMs(): number {
+    return this.behindSinceMs === undefined ? 0 : performance.now() - this.behindSinceMs;
+  }
+}
 
 export class FencedLog {
   /** Resolves when the log can go on no longer; the process must send no more answers, and exit. */

@@ -13,7 +13,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Without an answer for this long it ends; the replica that had it may be gone. */
 const SILENCE_MS = 500;
 
-export interface FetchEvents {
+interface FetchEvents {
   message(message: Incoming): void;
   /** `pending`: how many messages follow, as the replica knows; undefined without an answer. */
   ended(pending: number | undefined): void;

@@ -13,7 +13,7 @@ export const UNAVAILABLE = 10008;
 export const WRONG_LAST_SEQUENCE = 10071;
 export const STREAM_NOT_FOUND = 10059;
 export const STREAM_NAME_IN_USE = 10058;
-export const NO_MESSAGE_FOUND = 10037;
+const NO_MESSAGE_FOUND = 10037;
 
 export class JetStreamError extends Error {
   constructor(

@@ -1,7 +1,7 @@
 /** The verdict on a delivered message. Every replica reaches the same one: it depends on the log alone. */
 
+import type { CoreLogHooks } from "@perpgate/journal";
 import { decodeMessage, type Message, type MessageVerdict } from "@perpgate/journal";
-import type { LogHooks } from "./batch.js";
 import type { MessageChain } from "./chain.js";
 import type { Incoming } from "./incoming.js";
 import { coreSubject, subjectOf } from "./subjects.js";
@@ -32,7 +32,7 @@ export function judgeMessage(
   stream: string,
   chain: MessageChain,
   { subject, data }: Incoming,
-  blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
+  blocks: Pick<CoreLogHooks, "lastBlock" | "blockHash">,
 ): Judgement {
   if (subject === coreSubject(stream)) return judgeFenced(chain, data, blocks);
   // Of a gateway of release 0.2.
@@ -51,7 +51,7 @@ export function judgeMessage(
 function judgeFenced(
   chain: MessageChain,
   data: Uint8Array,
-  blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
+  blocks: Pick<CoreLogHooks, "lastBlock" | "blockHash">,
 ): Judgement {
   const message = decodeMessage(data);
   if (message?.isFenced !== true) return MALFORMED;
@@ -65,7 +65,7 @@ function judgeFenced(
 /** Whether this replica has the block of a writer whose claim it has; undefined if it is too old. */
 function isSame(
   { number, hash }: Message["block"],
-  blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
+  blocks: Pick<CoreLogHooks, "lastBlock" | "blockHash">,
 ): boolean | undefined {
   // The writer had applied no more than this replica has.
   if (number > blocks.lastBlock().number) return false;

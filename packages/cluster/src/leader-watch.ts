@@ -30,7 +30,7 @@ export interface LeaderAnswer {
   readonly askedAtMs: number;
 }
 
-export interface LeaderWatchEvents {
+interface LeaderWatchEvents {
   answered(answer: LeaderAnswer): void;
   unanswered(): void;
   /** The stream has lost messages that were applied. */

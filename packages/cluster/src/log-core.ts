@@ -4,9 +4,9 @@
  * the simulator modelled ones.
  */
 
-import type { Batch } from "@perpgate/journal";
+import type { Batch, CoreLogHooks, Settled } from "@perpgate/journal";
 import type { MessageChain } from "./chain.js";
-import { Fence, type FencePorts, type Settled } from "./fence.js";
+import { Fence, type FencePorts } from "./fence.js";
 import type { CoreSays } from "./heartbeat.js";
 import type { Incoming } from "./incoming.js";
 import { contradiction, type LeaderAnswer } from "./leader-watch.js";
@@ -17,25 +17,14 @@ export const REPEAT_MS = 250;
 /** A leader that hands over writes nothing for as long; then it goes on if nobody has claimed. */
 export const HANDS_OVER_MS = 1_500;
 
-export interface LogCorePorts extends Omit<FencePorts, "deliver"> {
+export interface LogCorePorts
+  extends Omit<FencePorts, "deliver">,
+    Pick<CoreLogHooks, "leader" | "claim"> {
   /** Applies the batch; called for every message, in order. */
   deliver(batch: Batch, settled: Settled): void;
-  /** The epoch and the run that lead, by what was applied: 0 and "" before the first. */
-  leader(): { readonly epoch: number; readonly run: string };
-  /**
-   * The next batch on this core's way to lead: its claim; before that, in a log whose rules know no leader,
-   * what upgrades them. Undefined if there is none now.
-   */
-  claim(): OwnBatch | undefined;
   /** Monotonic, and the wall clock, in milliseconds. */
   nowMs(): number;
   clockMs(): number;
-}
-
-/** A batch of this run that is not of an epoch which it leads. */
-export interface OwnBatch {
-  readonly counter: number;
-  readonly records: readonly Uint8Array[];
 }
 
 export interface LogCoreOptions {

@@ -26,7 +26,7 @@ const CREATE_PAUSE_MS = 250;
 /** A consumer has no flow control: it is created when at most this many messages are missing. */
 const NEAR_END = 1000;
 
-export type ReaderEvents = Pick<TurnEvents, "deliver" | "room" | "failed">;
+type ReaderEvents = Pick<TurnEvents, "deliver" | "room" | "failed">;
 
 export class LogStreamReader implements ConsumerEvents {
   /** Times that the consumer was replaced. */

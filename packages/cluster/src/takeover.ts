@@ -15,7 +15,7 @@ export const RANK_MS = 500;
 export const BREAK_MS = 750;
 /** A core that was heard within this time counts for the median of the clocks. */
 const HEARD_MS = 5_000;
-export const MAX_CLOCK_MS = 2_000;
+const MAX_CLOCK_MS = 2_000;
 /** For as long a core that was named by the leader may claim without waiting for silence. */
 const HANDOVER_MS = 1_000;
 /** Of a plain subject anybody may fill: more cores than a venue ever has. */

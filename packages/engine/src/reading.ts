@@ -12,7 +12,7 @@ export { openOrdersOf } from "./orders/open-orders.js";
 export { namedOrder } from "./orders/placement-terms.js";
 export {
   creditsAgain,
-  type DepositRecord as Deposit,
+  type DepositRecord,
   depositKey,
   isUnseen,
 } from "./state/deposits.js";

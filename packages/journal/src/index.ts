@@ -1,3 +1,12 @@
+export type {
+  CoreLog,
+  CoreLogHooks,
+  CoreRun,
+  Mirror,
+  OpenCoreLog,
+  OwnBatch,
+  Settled,
+} from "./core-log.js";
 export { type Disk, type DiskFile, type DiskLock, isNotThere, type LockHolder } from "./disk.js";
 export {
   BatchRefused,
@@ -20,7 +29,7 @@ export {
   type Reading,
 } from "./journal.js";
 export { pruneClosedLog, segmentsBelow } from "./log-prune.js";
-export { SegmentReader as LogReader } from "./log-reader.js";
+export { SegmentReader } from "./log-reader.js";
 export type { CutTail } from "./log-repair.js";
 export { batchFormatOf, inspectLog, type LogState, listSegments } from "./log-state.js";
 export {

@@ -5,13 +5,13 @@ import { FrameReader, FrameWriter, WrongValue } from "./bytes.js";
 import { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
 import {
   type Frame,
+  LINK_REFUSAL,
   type LinkEnd,
   MAX_EDGE_FRAME_BYTES,
   MAX_FRAME_BYTES,
   NOTES,
   NOTICES,
   type NoticeName,
-  REFUSAL,
   REQUESTS,
   type RequestName,
 } from "./frames.js";
@@ -134,7 +134,7 @@ function framesOf(random: () => number): { from: LinkEnd; frame: Frame }[] {
   }
   frames.push({
     from: "core",
-    frame: { kind: "refusal", id, ...stamp, notes, body: randomOf(REFUSAL, random) },
+    frame: { kind: "refusal", id, ...stamp, notes, body: randomOf(LINK_REFUSAL, random) },
   });
   return frames;
 }

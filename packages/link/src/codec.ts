@@ -12,6 +12,7 @@ import {
   type AnswerBodies,
   type AnswerFrame,
   type Frame,
+  LINK_REFUSAL,
   LINK_VERSION,
   type LinkEnd,
   MAX_EDGE_FRAME_BYTES,
@@ -21,7 +22,6 @@ import {
   type NoticeBodies,
   type NoticeFrame,
   type NoticeName,
-  REFUSAL,
   REFUSAL_TYPE,
   REQUESTS,
   type RequestBodies,
@@ -124,7 +124,7 @@ export class FrameEncoder {
         this.stamp(REFUSAL_TYPE, frame);
         this.writer.u32(frame.id);
         NOTES.write(this.writer, frame.notes);
-        REFUSAL.write(this.writer, frame.body);
+        LINK_REFUSAL.write(this.writer, frame.body);
     }
   }
 
@@ -233,7 +233,13 @@ function decodeFrame(bytes: Buffer, from: LinkEnd): Frame {
       if (from !== "core") throw fromTheOther(from);
       const id = reader.u32();
       const notes = NOTES.read(reader);
-      return finished(reader, { kind: "refusal", ...stamp, id, notes, body: REFUSAL.read(reader) });
+      return finished(reader, {
+        kind: "refusal",
+        ...stamp,
+        id,
+        notes,
+        body: LINK_REFUSAL.read(reader),
+      });
     }
     if (request === undefined) {
       throw new FrameRefused(`type ${type} is no frame of version ${LINK_VERSION} of the link`);

@@ -249,7 +249,7 @@ export const NOTES = record({
 export type Notes = ValueOf<typeof NOTES>;
 
 export const REFUSAL_TYPE = 5;
-export { LINK_REFUSAL as REFUSAL, type LinkRefusal as Refusal } from "./refusal-kind.js";
+export { LINK_REFUSAL, type LinkRefusal } from "./refusal-kind.js";
 
 export type NoticeName = keyof typeof NOTICES;
 export type RequestName = keyof typeof REQUESTS;

@@ -6,7 +6,7 @@ export {
 } from "./certificates.js";
 export { clientKeyOf } from "./client-key.js";
 export { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
-export type { CoreAccess, CoreAnswer as Outcome, LeadEvents, OnNotes } from "./core-access.js";
+export type { CoreAccess, CoreAnswer, LeadEvents, OnNotes } from "./core-access.js";
 export {
   CoreLink,
   type CoreLinkOptions,
@@ -23,10 +23,10 @@ export {
   type CoreNotice,
   type EdgeNotice,
   isReadName,
+  type LinkRefusal,
   type Notes,
   type NoticeBodies,
   type NoticeHandlers,
-  type Refusal,
   type RequestBodies,
   type RequestName,
   type RequestTerms,
@@ -37,7 +37,7 @@ export { errorOf, refusalOf } from "./refusal.js";
 export { RequestClock } from "./request-terms.js";
 export { MAX_TRADES, type PrivateUpdate } from "./stream-frames.js";
 export {
-  type CoreAddress as Place,
+  type CoreAddress,
   connectToRemoteCore,
   type LinkIdentity,
   listenForRemoteEdges,

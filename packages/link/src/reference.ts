@@ -1,12 +1,12 @@
 /** docs/link.md, from the table of frames. */
 
 import {
+  LINK_REFUSAL,
   LINK_VERSION,
   MAX_EDGE_FRAME_BYTES,
   MAX_FRAME_BYTES,
   NOTES,
   NOTICES,
-  REFUSAL,
   REFUSAL_TYPE,
   REQUESTS,
 } from "./frames.js";
@@ -100,7 +100,7 @@ export function linkReference(): string {
     "",
     `Notes: ${NOTES.words}.`,
     "",
-    `Refusal (type ${REFUSAL_TYPE}): ${REFUSAL.words}.`,
+    `Refusal (type ${REFUSAL_TYPE}): ${LINK_REFUSAL.words}.`,
     "",
     STREAMS,
     TRANSPORTS,

@@ -33,7 +33,7 @@ export interface RemoteEdge {
   readonly address: string;
 }
 
-export interface TlsListenerEvents {
+interface TlsListenerEvents {
   edge(connect: Connect, edge: RemoteEdge): void;
   /** A connection that was no edge's; `count` of them since the last call, at most one call in ten seconds. */
   refused(address: string, reason: string, count: number): void;

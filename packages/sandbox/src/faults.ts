@@ -4,9 +4,9 @@
  */
 
 import {
+  type CoreAnswer,
   EdgeLink,
   type Notes,
-  type Outcome,
   type RequestBodies,
   type RequestClock,
   type RequestName,
@@ -145,7 +145,7 @@ export class FaultyLink extends EdgeLink {
   override ask<N extends RequestName>(
     name: N,
     body: RequestBodies[N],
-    outcome: Outcome<N>,
+    outcome: CoreAnswer<N>,
     before?: SentBefore,
   ): RequestTerms | undefined {
     const recorded = this.recorded(name, outcome);
@@ -164,7 +164,7 @@ export class FaultyLink extends EdgeLink {
     return super.ask(name, body, { answered: lost, refused: lost }, before);
   }
 
-  private recorded<N extends RequestName>(name: N, outcome: Outcome<N>): Outcome<N> {
+  private recorded<N extends RequestName>(name: N, outcome: CoreAnswer<N>): CoreAnswer<N> {
     if (!OPERATION_NAMES.has(name)) return outcome;
     const startMs = performance.now();
     if (ORDERS.includes(name)) this.recorder.noteMiddles();

@@ -13,7 +13,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import { LOG_START, nodeDisk, SegmentReader } from "@perpgate/journal";
 import {
   PerpgateClient,
   privateKeyAccount,
@@ -395,7 +395,7 @@ export class SandboxVenue {
     return this.exclusive(async () => {
       const hash = createHash("sha256");
       const until = this.parts.venue.end.batch;
-      const reader = new LogReader(nodeDisk, join(this.folder, "journal"), LOG_START);
+      const reader = new SegmentReader(nodeDisk, join(this.folder, "journal"), LOG_START);
       for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
         for (const record of batch.records) hash.update(record);
       }

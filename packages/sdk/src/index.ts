@@ -116,7 +116,6 @@ export type {
   TimesOptions,
   TradesOptions,
 } from "./reads.js";
-export { type CheckedEvidence, checkEvidence } from "./receipts/evidence.js";
 export { type JudgeOptions, judgeReceipt, type Verdict } from "./receipts/judge.js";
 export {
   type FetchBytes,
@@ -126,14 +125,21 @@ export {
   type ReadBlock,
   Withheld,
 } from "./receipts/log-reader.js";
-export { type CheckedProof, checkOrderProof, type ProofKeys } from "./receipts/order-proof.js";
+export {
+  type CheckedEvidence,
+  type CheckedProof,
+  checkEvidence,
+  checkOrderProof,
+  checkReserves,
+  checkReservesFile,
+  type ProofKeys,
+} from "./receipts/proof-files.js";
 export type {
   ReceiptKeeper,
   ReceiptOptions,
   ReceiptProblem,
   ReceiptProblemKind,
 } from "./receipts/receipt-keeper.js";
-export { checkReserves, checkReservesFile } from "./receipts/reserves.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";
 export type { CallOptions, RetryRules } from "./retry.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";

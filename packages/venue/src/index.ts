@@ -21,7 +21,6 @@ export {
 export type { ArchiveQuery } from "./archive/archived-rows.js";
 export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
-export type { CoreLog, CoreLogHooks, CoreRun, OpenCoreLog } from "./core-log.js";
 export { DepositVotes } from "./deposit-votes.js";
 export {
   type ColumnType,
@@ -103,7 +102,7 @@ export {
   type VerifyReport,
   verify,
 } from "./verify/verify.js";
-export type { CommandOutcome as Outcome } from "./views/outcome.js";
+export type { CommandOutcome } from "./views/outcome.js";
 export type { PastBatch, PastOperation } from "./views/past-results.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";
 export { WithdrawalVotes } from "./withdrawal-votes.js";

@@ -1,8 +1,7 @@
 /** The sequencer of a core on a log with a fence, of which the test decides what is stored. */
 import { type Command, ENGINE_VERSION, GENESIS_WRITER } from "@perpgate/engine";
-import type { Batch } from "@perpgate/journal";
+import type { Batch, CoreLog, OwnBatch, Settled } from "@perpgate/journal";
 import { describe, expect, test } from "vitest";
-import type { CoreLog, OwnBatch, Settled } from "./core-log.js";
 import { LeadSequencer } from "./lead-sequencer.js";
 import { venueConfigOf } from "./listing/venue-config.js";
 import type { Machine } from "./machine.js";

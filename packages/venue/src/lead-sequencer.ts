@@ -10,8 +10,7 @@
  */
 import type { Command } from "@perpgate/engine";
 import { epochOf, liveWriters } from "@perpgate/engine/reading";
-import type { Batch } from "@perpgate/journal";
-import type { CoreLog, CoreRun, OwnBatch, Settled } from "./core-log.js";
+import type { Batch, CoreLog, CoreRun, OwnBatch, Settled } from "@perpgate/journal";
 import { beforeClaim } from "./first-epoch.js";
 import type { Machine } from "./machine.js";
 import { NotApplied, PendingBatch, type Unanswered } from "./pending-batches.js";

@@ -9,22 +9,13 @@ import {
   CLAIM_WINDOW,
   decodeMirrored,
   type FileJournal,
-  LogReader,
   MIRROR_WRITER,
+  type Mirror,
   type Mirrored,
   mirroredId,
   nodeDisk,
+  SegmentReader,
 } from "@perpgate/journal";
-
-/** Where the stream's messages are kept. */
-export interface Mirror {
-  /** Messages that it has, written or queued. */
-  readonly end: number;
-  /** The last values of the chain, the newest last: all of them, or `CLAIM_WINDOW`. */
-  chainTail(): readonly Uint8Array[];
-  /** Queues the message at this stream sequence, encoded by `encodeMirrored`; rejects if it fails. */
-  append(sequence: number, message: Uint8Array): Promise<void>;
-}
 
 export class JournalMirror implements Mirror {
   end: number;
@@ -63,7 +54,7 @@ export function* mirroredMessages(
   from: number,
   until: number,
 ): Generator<Mirrored & { readonly sequence: number }> {
-  const reader = new LogReader(nodeDisk, directory, { batch: from, record: from });
+  const reader = new SegmentReader(nodeDisk, directory, { batch: from, record: from });
   try {
     for (;;) {
       const { batch } = reader.seq;
@@ -85,7 +76,7 @@ export function refuseOtherKind(
   directory: string,
   isReplicated: boolean,
 ): void {
-  const reader = new LogReader(nodeDisk, directory, recovery.first);
+  const reader = new SegmentReader(nodeDisk, directory, recovery.first);
   try {
     const stored = reader.nextStored(end.batch);
     if (stored === undefined || (stored.id.writer === MIRROR_WRITER) === isReplicated) return;

@@ -1,8 +1,8 @@
 /** A core on a replicated log whose stream fails or is silent. */
 import { GENESIS_WRITER } from "@perpgate/engine";
+import type { CoreLog, OpenCoreLog } from "@perpgate/journal";
 import { encodeMirrored } from "@perpgate/journal";
 import { expect, onTestFinished, test } from "vitest";
-import type { CoreLog, OpenCoreLog } from "./core-log.js";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
 import {
   removeFolder,

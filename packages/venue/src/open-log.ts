@@ -1,10 +1,9 @@
 /** The log of a venue, and what writes it: the journal itself, or the replicated log whose mirror it is. */
 import type { Command } from "@perpgate/engine";
-import type { FileJournal } from "@perpgate/journal";
-import type { CoreLog, CoreLogHooks } from "./core-log.js";
+import type { CoreLog, CoreLogHooks, FileJournal, Mirror } from "@perpgate/journal";
 import { LeadSequencer } from "./lead-sequencer.js";
 import { type Machine, REAL_MACHINE, WRITER_ID_BYTES } from "./machine.js";
-import { JournalMirror, type Mirror } from "./mirror.js";
+import { JournalMirror } from "./mirror.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import type { Recovered } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";

@@ -2,7 +2,7 @@
  * Copies a backup up to a position or a time: the log is cut after the last batch that ends there or
  * before. A batch is one write and one acknowledgement of the disk, so it is restored whole or not at all.
  */
-import { LogReader, nodeDisk } from "@perpgate/journal";
+import { nodeDisk, SegmentReader } from "@perpgate/journal";
 import {
   type Backup,
   type BackupOptions,
@@ -68,7 +68,7 @@ async function cutAt(
   }
   const { state, from } = startingPoint(folder.journal, log.logId, log.first);
   const replica = new Replica(state.engine, [{ onCommand: (applied) => observe(state, applied) }]);
-  const reader = new LogReader(nodeDisk, folder.journal, from);
+  const reader = new SegmentReader(nodeDisk, folder.journal, from);
   let cut: Cut | undefined;
   let shownAt = performance.now();
   try {

@@ -1,7 +1,6 @@
 /** The options of `Venue.open`. */
 import type { CohortStage, VenueConfig } from "@perpgate/engine";
-import type { ExitDeadline } from "@perpgate/journal";
-import type { OpenCoreLog } from "./core-log.js";
+import type { ExitDeadline, OpenCoreLog } from "@perpgate/journal";
 import type { RetentionOptions } from "./history/retention.js";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";

@@ -21,7 +21,7 @@ interface TypeParsers {
 /** `bigint`, which `pg` leaves as text: those of the archive are safe integers. */
 const INT8 = 20;
 
-export interface Timeouts {
+interface Timeouts {
   readonly connectionTimeoutMillis: number;
   readonly query_timeout: number;
   readonly statement_timeout: number;

@@ -98,6 +98,7 @@ function addStepDown(cluster: Command): void {
     );
 }
 
+/** Needed when the stream no longer begins at the venue's beginning, and faster than reading all of it. */
 function addJoin(cluster: Command): void {
   addSubcommand(
     cluster,
@@ -107,7 +108,11 @@ function addJoin(cluster: Command): void {
     .requiredOption("--from <DIR>", "the peer's data folder, also while it runs, or a backup of it")
     .requiredOption("--data <DIR>", "the new data folder; missing or empty")
     .option("--json", "JSON for programs")
-    .action(exitWith(async (options) => (await import("./join.js")).join(options)));
+    .action(
+      exitWith(async ({ from, data, ...rest }) =>
+        (await import("../operator/backup.js")).backup({ ...rest, data: from, to: data }),
+      ),
+    );
 }
 
 function addLeave(cluster: Command): void {

@@ -2,8 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { type Access, FencedLog, type LogStatus } from "@perpgate/cluster";
-import type { OpenCoreLog, VenueLogger } from "@perpgate/venue";
+import { FencedLog, type LogStatus, type ServerAccess } from "@perpgate/cluster";
+import type { OpenCoreLog } from "@perpgate/journal";
+import type { VenueLogger } from "@perpgate/venue";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { Settings } from "../serve/settings.js";
 import { readVersion } from "../version.js";
@@ -31,7 +32,7 @@ export function streamNameOf({ stream = DEFAULT_STREAM }: LogSettings): string {
 }
 
 /** The names of the cores, in the order in which they take over. */
-export function coreNamesOf({ cores }: LogSettings): readonly string[] {
+function coreNamesOf({ cores }: LogSettings): readonly string[] {
   if (cores !== undefined) return cores;
   throw new StartError(
     "log.cores is missing: the names of the cores, in the order in which they take over (docs/operating.md#a-cluster)",
@@ -39,7 +40,7 @@ export function coreNamesOf({ cores }: LogSettings): readonly string[] {
 }
 
 /** Refuses files that cannot be read. They are read again for each connection, so they may be renewed. */
-export function accessOf(log: LogSettings, name: string): Access {
+export function accessOf(log: LogSettings, name: string): ServerAccess {
   const { servers, user, password, token, credentials, tls } = log;
   return {
     servers,

@@ -6,9 +6,9 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
-  type Access,
   ClusterError,
   reseed as reseedStream,
+  type ServerAccess,
   type StreamOptions,
 } from "@perpgate/cluster";
 import { JournalError, JournalLocked, LogBehind, openJournal } from "@perpgate/journal";
@@ -52,7 +52,7 @@ export async function reseedCommand(options: ReseedOptions): Promise<number> {
 /** Returns the last sequence. */
 async function fromMirror(
   { data, segmentMiB }: Settings,
-  access: Access,
+  access: ServerAccess,
   stream: StreamOptions,
   output: Output,
 ): Promise<number> {

@@ -30,7 +30,7 @@ const CohortShown = Type.Object({
   /** Addresses with `0x`, ascending. */
   allow: Type.Array(Type.String()),
 });
-export type CohortShown = Static<typeof CohortShown>;
+type CohortShown = Static<typeof CohortShown>;
 
 export function isCohortShown(value: unknown): value is CohortShown {
   return new Ajv({ meta: false, validateSchema: false }).validate<CohortShown>(CohortShown, value);

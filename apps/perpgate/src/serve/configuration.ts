@@ -11,7 +11,7 @@ export function readConfiguration(flags: RawSettings, environment: NodeJS.Proces
   return joinSettings(readSources(flags, environment).map(({ settings }) => settings));
 }
 
-export interface SettingsSource {
+interface SettingsSource {
   /** Its name for the operator. */
   readonly origin: string;
   readonly settings: PartialSettings;

@@ -15,7 +15,7 @@ import {
   type RemoteEdge,
   type TlsListener,
 } from "@perpgate/link";
-import { Core, type Venue } from "@perpgate/venue";
+import { Core, MAX_LAG_MS, type Venue } from "@perpgate/venue";
 import type { Logger } from "pino";
 import { ArchiveReads } from "../archive/archive-reads.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
@@ -24,7 +24,6 @@ import { ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
-import { clockProbe } from "./clock-probe.js";
 import { CohortControl } from "./cohort-control.js";
 import { configureVenue } from "./configure-control.js";
 import { ControlSocket } from "./control-socket.js";
@@ -46,12 +45,12 @@ import { createVenueIndex } from "./venue-index.js";
 import { measureVenue } from "./venue-metrics.js";
 import { openSettingsVenue } from "./venue-opening.js";
 
-export interface CoreSettings extends CoreData {
+interface CoreSettings extends CoreData {
   /** An operator asks for an orderly stop. */
   readonly leave: () => void;
 }
 
-export interface RunningCore {
+interface RunningCore {
   readonly facts: CoreFacts;
   /** Whether it is this core of its cluster that has what there is once: it leads, or joined first. */
   readonly isFirst: () => boolean;
@@ -212,5 +211,25 @@ function runningProbe(venue: Venue): ReadinessProbe {
   return {
     name: "venue",
     notReadyReason: () => (venue.isStopped ? "the venue has stopped" : undefined),
+  };
+}
+
+/**
+ * Readiness by the clock: not ready while the venue's time is more than two seconds behind the wall
+ * clock. The venue continues to trade by its own time, which is monotonic: with two clocks there is no
+ * majority to decide which one is wrong, and refusing orders would turn a clock error of a second into
+ * an outage.
+ */
+function clockProbe(venue: Pick<Venue, "clockLeadMs">): ReadinessProbe {
+  return {
+    name: "clock",
+    notReadyReason: () => {
+      const leadMs = venue.clockLeadMs;
+      if (leadMs <= MAX_LAG_MS) return undefined;
+      return (
+        `the clock is ${Math.round(leadMs / 1_000)} s ahead of the venue's time and is not followed: ` +
+        "correct it, or restart with --accept-clock"
+      );
+    },
   };
 }

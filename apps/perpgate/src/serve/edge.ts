@@ -21,7 +21,7 @@ import type { EdgeData } from "./processes/messages.js";
 import { measureEdgeQueues } from "./queue-metrics.js";
 import { rpcAddressesOf } from "./sign-in-settings.js";
 
-export interface EdgeSettings extends EdgeData {
+interface EdgeSettings extends EdgeData {
   readonly routed: readonly RoutedCore[];
 }
 

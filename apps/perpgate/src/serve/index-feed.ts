@@ -10,7 +10,7 @@ import type { ReadinessProbe } from "@perpgate/link";
 import type { IndexObservation, IndexSource } from "@perpgate/oracle";
 import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 
-export interface IndexFeedOptions {
+interface IndexFeedOptions {
   readonly source: IndexSource;
   /** The markets that must have a price. */
   readonly symbols: () => readonly string[];

@@ -3,9 +3,9 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
+  type CoreAddress,
   connectToRemoteCore,
   type LinkIdentity,
-  type Place,
   type RoutedCore,
   secureContextOf,
 } from "@perpgate/link";
@@ -17,14 +17,14 @@ type LinkSettings = Pick<Settings, "link">;
 /** What a core listens with; undefined if no edge is on another machine. @throws {StartError} */
 export function linkListenerOf({
   link,
-}: LinkSettings): { readonly place: Place; readonly identity: LinkIdentity } | undefined {
+}: LinkSettings): { readonly place: CoreAddress; readonly identity: LinkIdentity } | undefined {
   const { listen } = link;
   if (listen === undefined) return undefined;
   return { place: placeOf(listen, "link.listen"), identity: linkIdentityOf({ link }) };
 }
 
 /** Where the cores of an edge listen. @throws {StartError} */
-export function coresOf({ link: { cores = [] } }: LinkSettings): readonly Place[] {
+export function coresOf({ link: { cores = [] } }: LinkSettings): readonly CoreAddress[] {
   return cores.map((core) => placeOf(core, "--core"));
 }
 
@@ -36,7 +36,7 @@ export function otherCoresOf(settings: Pick<Settings, "link" | "log">): RemoteCo
 }
 
 export interface RemoteCores {
-  readonly places: readonly Place[];
+  readonly places: readonly CoreAddress[];
   readonly identity: LinkIdentity;
 }
 
@@ -76,12 +76,12 @@ export function linkIdentityUntil({ ca, cert }: LinkIdentity): Date {
   return new Date(Math.min(...ends));
 }
 
-export function placeText({ host, port }: Place): string {
+export function placeText({ host, port }: CoreAddress): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** The schema has checked the form. */
-function placeOf(text: string, origin: string): Place {
+function placeOf(text: string, origin: string): CoreAddress {
   const at = text.lastIndexOf(":");
   const port = Number(text.slice(at + 1));
   if (port > 65_535) throw new StartError(`${origin}: ${port} is no port`);

@@ -3,7 +3,7 @@
 import { SETTING_MEANINGS } from "./settings-meanings.js";
 import { SettingsSchema } from "./settings-schema.js";
 
-export interface CatalogEntry {
+interface CatalogEntry {
   /** The path, such as `http.bodyBytes`. */
   readonly setting: string;
   /** Type, bounds and unit in words. */

@@ -16,7 +16,7 @@ const STOP_WITHIN_MS = 3_000;
 /** How often a gateway looks whether the bots are its own. */
 const LOOK_EVERY_MS = 500;
 
-export interface BotsPlace {
+interface BotsPlace {
   readonly url: string;
   /** Whether the bots trade here: on one gateway of a cluster, and on the next one once it is gone. */
   readonly isOurs: () => boolean;

@@ -22,7 +22,7 @@ export interface VenueIndex {
   addMarkets(settings: Settings): Promise<void>;
 }
 
-export interface IndexCallbacks {
+interface IndexCallbacks {
   /** One of several feeds failed. */
   onProblem(problem: FeedProblem): void;
   /** The source failed. */

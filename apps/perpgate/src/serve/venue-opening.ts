@@ -36,7 +36,7 @@ export function venueTermsOf({ markets, risk }: Settings, bridge: BridgeConfig) 
   };
 }
 
-export interface VenueExtras {
+interface VenueExtras {
   /** What signs receipts and the transparency log. */
   readonly promises?: PromiseOptions;
   readonly cluster?: ClusterLink | undefined;

@@ -7,10 +7,11 @@
  *
  * At the end everything heals, and the log is compared with every answer.
  */
+
+import type { Settled } from "@perpgate/journal";
 import { type Batch, decodeMessage } from "@perpgate/journal";
 import { MessageChain } from "../chain.js";
 import { ClusterError } from "../errors.js";
-import type { Settled } from "../fence.js";
 import { decodeHeartbeat, encodeHeartbeat } from "../heartbeat.js";
 import type { Incoming } from "../incoming.js";
 import { judgeMessage } from "../judge.js";
@@ -351,7 +352,7 @@ interface Network {
   twice: number;
 }
 
-export interface FenceOptions {
+interface FenceOptions {
   readonly cores?: number;
   readonly forMs?: number;
   /** Misfortunes a second. */

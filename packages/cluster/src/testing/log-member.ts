@@ -4,10 +4,8 @@
  */
 
 import { randomBytes } from "node:crypto";
-import type { Batch } from "@perpgate/journal";
+import type { Batch, CoreLogHooks, Settled } from "@perpgate/journal";
 import { until } from "@perpgate/journal/testing";
-import type { LogHooks } from "../batch.js";
-import type { Settled } from "../fence.js";
 import { FencedLog, type FencedLogOptions } from "../fenced-log.js";
 import { MemoryMirror } from "./memory-mirror.js";
 
@@ -42,7 +40,7 @@ export class LogMember {
   static async start(
     options: Pick<FencedLogOptions, "servers" | "stream" | "rank"> & Partial<FencedLogOptions>,
     mirror = new MemoryMirror(),
-    blocks: Pick<LogHooks, "lastBlock" | "blockHash"> = ONE_BLOCK,
+    blocks: Pick<CoreLogHooks, "lastBlock" | "blockHash"> = ONE_BLOCK,
   ): Promise<LogMember> {
     const member = new LogMember(`core-${options.rank + 1}`, mirror);
     for (const [index] of mirror.records.entries()) member.apply(mirror.batchAt(index + 1));

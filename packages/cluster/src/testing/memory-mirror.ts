@@ -1,7 +1,7 @@
 /** A mirror in memory, for tests of the log alone; it outlives those that write it. */
 
+import type { Mirror } from "@perpgate/journal";
 import { type Batch, batchOf, decodeMirrored, mirroredId } from "@perpgate/journal";
-import type { Mirror } from "../batch.js";
 import type { ReseedMessage } from "../reseed.js";
 
 export class MemoryMirror implements Mirror {

@@ -3,12 +3,11 @@
 import { type Static, Type } from "typebox";
 import { Address, Dollars, LogPosition, MarketSymbol, Nullable, TimeMs } from "../text/scalar.js";
 
-export const SessionScope = Type.Object({
+const SessionScope = Type.Object({
   maxOrderNotional: Nullable(Dollars),
   maxNotional: Nullable(Dollars),
   symbols: Nullable(Type.Array(MarketSymbol)),
 });
-export type SessionScope = Static<typeof SessionScope>;
 
 export const SessionKeyKind = Type.Enum(["ed25519", "secp256k1"]);
 export type SessionKeyKind = Static<typeof SessionKeyKind>;

@@ -3,7 +3,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { hexFromBytes } from "../text/hex.js";
 
-export type EthereumAddress = `0x${string}`;
+type EthereumAddress = `0x${string}`;
 
 const ADDRESS = /^0x([0-9a-fA-F]{40})$/;
 

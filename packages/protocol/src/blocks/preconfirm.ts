@@ -16,7 +16,7 @@ import {
 } from "../text/scalar.js";
 import { LEAF_BYTES, PLAIN_LEAF_BYTES } from "./acknowledgement-leaf.js";
 
-export const PositionAfter = Type.Object({
+const PositionAfter = Type.Object({
   size: Type.Number({ description: "Signed; short is negative." }),
   avgEntry: Price,
   unrealizedPnl: Dollars,

@@ -5,7 +5,7 @@
  */
 import { isCount } from "../numbers/integers.js";
 
-export type PlainLevel = readonly [price: number, size: number];
+type PlainLevel = readonly [price: number, size: number];
 export type BookSideData = Uint8Array | readonly PlainLevel[];
 
 interface BookChange {
@@ -18,7 +18,7 @@ interface BookChange {
   readonly sum: number;
 }
 
-export interface BookSnapshotMessage extends BookChange {
+interface BookSnapshotMessage extends BookChange {
   readonly type: "snapshot";
   readonly block: number;
   /** price = ticks × tick, size = lots × lot. */
@@ -26,7 +26,7 @@ export interface BookSnapshotMessage extends BookChange {
   readonly lot: number;
 }
 
-export interface BookDeltaMessage extends BookChange {
+interface BookDeltaMessage extends BookChange {
   readonly type: "delta";
   /** The `seq` of the previous frame. */
   readonly prev: number;

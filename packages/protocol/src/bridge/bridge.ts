@@ -6,13 +6,13 @@ import { Chain, Token } from "./deposit.js";
 
 const PublicKey = Type.String({ pattern: "^[0-9a-f]{64}$", description: "Ed25519, 32 bytes." });
 
-export const BridgeToken = Type.Object({
+const BridgeToken = Type.Object({
   token: Token,
   contract: Type.String({ description: "The contract whose transfers count." }),
   decimals: Count,
 });
 
-export const BridgeChain = Type.Object({
+const BridgeChain = Type.Object({
   chain: Chain,
   chainId: Count,
   vault: Type.String({ description: "Where to send tokens." }),
@@ -25,7 +25,7 @@ export const BridgeChain = Type.Object({
 });
 
 /** The attestors from a seq on, until the next entry. */
-export const BridgeKeys = Type.Object({
+const BridgeKeys = Type.Object({
   position: LogPosition,
   members: Type.Array(PublicKey),
   quorum: Count,

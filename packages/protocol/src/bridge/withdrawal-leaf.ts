@@ -30,7 +30,7 @@ export const WITHDRAWAL_LEAF_FIELDS = [
   "nonce",
   "block",
 ] as const;
-export type WithdrawalLeafField = (typeof WITHDRAWAL_LEAF_FIELDS)[number];
+type WithdrawalLeafField = (typeof WITHDRAWAL_LEAF_FIELDS)[number];
 
 const WORD_BYTES = 8;
 export const WITHDRAWAL_LEAF_BYTES = WORD_BYTES * (1 + WITHDRAWAL_LEAF_FIELDS.length);

@@ -24,7 +24,7 @@ type FieldsOf<Code extends ErrorCode> = Placeholder<(typeof ERROR_TABLE)[Code]["
 /** The values that a code's message needs; none for a message without braces. */
 export type ErrorValues<Code extends ErrorCode> = Readonly<Record<FieldsOf<Code>, string | number>>;
 
-export interface ApiErrorContext {
+interface ApiErrorContext {
   readonly field?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 }

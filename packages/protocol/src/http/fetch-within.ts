@@ -1,24 +1,24 @@
 /** `fetch` with one time limit for head and body, and a bound on the body's size. */
 
-export interface TimeLimit {
+interface TimeLimit {
   readonly timeoutMs: number;
   /** Ends the work early; the call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface FetchLimits extends TimeLimit {
+interface FetchLimits extends TimeLimit {
   readonly maxBytes: number;
 }
 
 /** The part of a `Response` that is read. Without a stream, `text` is called and its size not bounded. */
-export interface FetchedResponse<Headers> {
+interface FetchedResponse<Headers> {
   readonly status: number;
   readonly headers: Headers;
   readonly body?: Response["body"];
   text(): Promise<string>;
 }
 
-export interface FetchedText<Headers> {
+interface FetchedText<Headers> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

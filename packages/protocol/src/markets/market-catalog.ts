@@ -10,7 +10,7 @@ import { microsPerTickLot, NotInUnits, stepOf, toSteps } from "../numbers/units.
 import { MarketSymbol } from "../text/scalar.js";
 import { Tier } from "./market.js";
 
-export const SimulatedIndex = Type.Object(
+const SimulatedIndex = Type.Object(
   {
     startPrice: Type.Number({ exclusiveMinimum: 0, description: "Dollars, on the tick." }),
     annualVolatility: Type.Number({

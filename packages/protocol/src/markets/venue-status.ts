@@ -56,7 +56,7 @@ export const ClusterStatus = Type.Object(
 );
 export type ClusterStatus = Static<typeof ClusterStatus>;
 
-export const HistoryBefore = Type.Object(
+const HistoryBefore = Type.Object(
   { position: LogPosition, time: TimeMs },
   {
     title: "HistoryBefore",

@@ -10,7 +10,7 @@
 
 import { alignDecimals, decimalOf, powerOfTen } from "./decimal.js";
 
-export type UnitRule = "not_finite" | "not_positive" | "off_step" | "out_of_range";
+type UnitRule = "not_finite" | "not_positive" | "off_step" | "out_of_range";
 
 export class NotInUnits extends RangeError {
   override readonly name = "NotInUnits";

@@ -12,7 +12,7 @@ import {
   type VerifyEd25519,
 } from "./signed-note.js";
 
-export interface Cosignatures {
+interface Cosignatures {
   /** Names of the witnesses whose cosignatures hold. */
   readonly cosigners: readonly string[];
   /** Signatures by one of the keys that are not valid. */

@@ -5,7 +5,7 @@ import { rootFromLeafHash, treeLeafHash } from "../blocks/merkle-path.js";
 import { certifiedBytes, type Receipt, signedRoot, statementBytes } from "./receipt.js";
 import type { VerifyEd25519 } from "./signed-note.js";
 
-export interface ReceiptTrust {
+interface ReceiptTrust {
   /** The public key of the venue's log, 32 bytes: pinned by the one who checks. */
   readonly logKey: Uint8Array;
   readonly verify: VerifyEd25519;

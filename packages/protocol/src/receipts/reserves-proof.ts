@@ -15,7 +15,7 @@ import { type PathNode, rootOfSums, sumLeafBytes } from "./sum-tree.js";
 
 const RESERVES_PROOF_FORMAT = "perpgate-reserves-proof/1";
 
-export interface CheckedReserves extends ProvenLeaf {
+interface CheckedReserves extends ProvenLeaf {
   readonly leaf: ReservesLeaf;
 }
 
@@ -44,7 +44,7 @@ export async function checkReservesProof(
 }
 
 /** What `GET /v1/account/liability` answers. */
-export interface LiabilityFields {
+interface LiabilityFields {
   readonly position: string;
   readonly address: string;
   readonly salt: string;
@@ -57,7 +57,7 @@ export interface LiabilityFields {
 }
 
 /** A file to keep: the proof of a commitment, and the leaf of an account with its path. */
-export interface LiabilityFile {
+interface LiabilityFile {
   readonly format: typeof LIABILITY_FORMAT;
   readonly proof: string;
   readonly liability: LiabilityFields;

@@ -21,7 +21,7 @@ export function sealedAcknowledgement(
   }
 }
 
-export interface AckDifference {
+interface AckDifference {
   /** Such as `positionAfter.size`. */
   readonly field: string;
   readonly message: string;

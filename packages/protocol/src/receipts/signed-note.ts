@@ -14,7 +14,7 @@ export type VerifyEd25519 = (
 
 /** The algorithm byte of a key: a log's own signature, or a witness's cosignature with its time. */
 export const NOTE_KEY = { ed25519: 1, cosignature: 4 } as const;
-export type NoteAlgorithm = (typeof NOTE_KEY)[keyof typeof NOTE_KEY];
+type NoteAlgorithm = (typeof NOTE_KEY)[keyof typeof NOTE_KEY];
 
 export interface NoteKey {
   readonly name: string;

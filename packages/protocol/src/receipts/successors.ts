@@ -26,7 +26,7 @@ export const MAX_SUCCESSORS = 16;
 /** A file or response with the notes, as a JSON array, is not larger. */
 export const MAX_SUCCESSOR_BYTES = 65_536;
 
-export interface Successor {
+interface Successor {
   readonly from: NoteKey;
   readonly to: NoteKey;
 }
@@ -37,10 +37,7 @@ export function successorText({ from, to }: Successor): string {
 }
 
 /** What a note says, if both keys signed it; otherwise why it says nothing. */
-export async function openSuccessor(
-  text: string,
-  verify: VerifyEd25519,
-): Promise<Successor | string> {
+async function openSuccessor(text: string, verify: VerifyEd25519): Promise<Successor | string> {
   const note = parseNote(text);
   const [first, old = "", next = "", ...rest] = note?.text.split("\n") ?? [];
   const [from, to] = [plainLogKey(old), plainLogKey(next)];

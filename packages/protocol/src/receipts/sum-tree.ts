@@ -15,10 +15,10 @@ export const SALT_BYTES = 16;
 export const ADDRESS_BYTES = 20;
 const HASH_BYTES = 32;
 const SUM_BYTES = 8;
-export const SUM_LEAF_BYTES = 1 + ADDRESS_BYTES + SALT_BYTES + SUM_BYTES;
-export const SUM_NODE_BYTES = 1 + 2 * (HASH_BYTES + SUM_BYTES);
+const SUM_LEAF_BYTES = 1 + ADDRESS_BYTES + SALT_BYTES + SUM_BYTES;
+const SUM_NODE_BYTES = 1 + 2 * (HASH_BYTES + SUM_BYTES);
 
-export interface SumNode {
+interface SumNode {
   readonly hash: Uint8Array;
   readonly sumMicros: number;
 }
@@ -69,7 +69,7 @@ export function rootOfSums(leafBytes: Uint8Array, path: readonly PathNode[]): Su
   return node;
 }
 
-export function isSum(micros: number): boolean {
+function isSum(micros: number): boolean {
   return Number.isSafeInteger(micros) && micros >= 0;
 }
 

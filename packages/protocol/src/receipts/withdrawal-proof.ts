@@ -13,7 +13,7 @@ import type { VerifyEd25519 } from "./signed-note.js";
 
 const WITHDRAWAL_PROOF_FORMAT = "perpgate-withdrawal-proof/1";
 
-export interface CheckedWithdrawal extends ProvenLeaf {
+interface CheckedWithdrawal extends ProvenLeaf {
   readonly leaf: WithdrawalLeaf;
 }
 

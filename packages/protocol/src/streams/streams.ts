@@ -28,7 +28,7 @@ const PRIVATE_STREAMS = [
 const GLOBAL_STREAMS = ["blocks", "status"] as const;
 const SYMBOL = new RegExp(SYMBOL_PATTERN);
 
-export type MarketStream = (typeof MARKET_STREAMS)[number];
+type MarketStream = (typeof MARKET_STREAMS)[number];
 /** Public, and not of one market. */
 export type GlobalStream = (typeof GLOBAL_STREAMS)[number];
 export type PrivateStream = (typeof PRIVATE_STREAMS)[number];

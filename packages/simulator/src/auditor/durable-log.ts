@@ -3,7 +3,7 @@
  * from a copy of the disk, which the process under test does not use.
  */
 
-import { type Batch, inspectLog, LogReader, type LogSeq } from "@perpgate/journal";
+import { type Batch, inspectLog, type LogSeq, SegmentReader } from "@perpgate/journal";
 import type { FakeDisk } from "@perpgate/journal/testing";
 
 /** The durable batches from `from` on. */
@@ -21,7 +21,7 @@ export function batchesUpTo(
   from: LogSeq,
   until: number,
 ): Batch[] {
-  const reader = new LogReader(disk, directory, from);
+  const reader = new SegmentReader(disk, directory, from);
   const batches: Batch[] = [];
   for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
     batches.push(batch);

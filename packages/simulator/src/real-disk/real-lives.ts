@@ -12,7 +12,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inspectLog, LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import { inspectLog, LOG_START, nodeDisk, SegmentReader } from "@perpgate/journal";
 import { Random } from "@perpgate/protocol/random";
 import { shownLoss, verify } from "@perpgate/venue";
 import { Transcript } from "../auditor/transcript.js";
@@ -95,7 +95,7 @@ export class RealLives {
   private audit(what: string): void {
     const found = new Transcript();
     const state = inspectLog(nodeDisk, this.journal, "all");
-    const reader = new LogReader(nodeDisk, this.journal, LOG_START);
+    const reader = new SegmentReader(nodeDisk, this.journal, LOG_START);
     const until = state?.end.batch ?? 0;
     for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
       found.append(batch);

@@ -8,9 +8,9 @@ import {
   FileSnapshots,
   JournalDamaged,
   LOG_START,
-  LogReader,
   type LogState,
   nodeDisk,
+  SegmentReader,
 } from "@perpgate/journal";
 import { FoundHistory } from "../history/found-history.js";
 import { hexOf } from "../history/history-store.js";
@@ -50,7 +50,7 @@ export class ArchiveFeed {
     private readonly directory: string,
     /** Lower-case hex. */
     readonly logId: string,
-    private readonly reader: LogReader,
+    private readonly reader: SegmentReader,
     state: ReplicaState,
     held: ArchiveHeld,
   ) {
@@ -90,7 +90,7 @@ export class ArchiveFeed {
       );
     }
     const { state, from } = newest ?? { state: newReplicaState(), from: LOG_START };
-    const reader = new LogReader(nodeDisk, folder.journal, from);
+    const reader = new SegmentReader(nodeDisk, folder.journal, from);
     return new ArchiveFeed(directory, hexOf(log.logId), reader, state, held);
   }
 

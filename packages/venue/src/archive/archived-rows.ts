@@ -19,7 +19,7 @@ import type { Cell } from "../history/sqlite.js";
 export type ArchiveQuery = (sql: string) => Promise<readonly (readonly Cell[])[]>;
 
 /** The archive does not have the log as far as the store needs it. */
-export class ArchiveBehind extends Error {
+class ArchiveBehind extends Error {
   override readonly name = "ArchiveBehind";
 }
 

@@ -26,7 +26,7 @@ export const CANDLE_ROW = {
 const PRICE_WORDS = 4;
 const SUM_WORDS = 2;
 /** A turnover that has reached this is not known. */
-export const MAX_TURNOVER = Number.MAX_SAFE_INTEGER;
+const MAX_TURNOVER = Number.MAX_SAFE_INTEGER;
 
 const MINUTE_MS = 60_000;
 export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {

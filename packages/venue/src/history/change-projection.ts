@@ -70,7 +70,7 @@ interface Draft {
 const USUAL_WORDS = 40;
 
 /** Writes the four figures of an account's money at `at`. */
-export type MoneyWriter = (account: number, words: Float64Array, at: number) => void;
+type MoneyWriter = (account: number, words: Float64Array, at: number) => void;
 
 export class ChangeProjection {
   private readonly drafts: Draft[] = [];

@@ -7,7 +7,7 @@ import type { ProjectedReader, ProjectedWriter } from "./projected-state.js";
 const MINUTES = 1_440;
 const MINUTE_MS = 60_000;
 
-export interface DayFigures {
+interface DayFigures {
   readonly lots: number;
   /** Σ ticks × lots; not exact above the safe integers. */
   readonly turnover: number;

@@ -8,7 +8,7 @@
  * votes for a part that was credited stay.
  */
 import { EVENT } from "@perpgate/engine";
-import type { Deposit } from "@perpgate/engine/reading";
+import type { DepositRecord } from "@perpgate/engine/reading";
 import {
   DEPOSIT_PART_CREDITED,
   DEPOSIT_PROGRESSED,
@@ -31,7 +31,7 @@ import { bytesOfWords, type RowSink } from "./rows.js";
 const MAX_REGISTRANTS = 16;
 
 export interface DepositContext {
-  deposit(depositId: number): Deposit | undefined;
+  deposit(depositId: number): DepositRecord | undefined;
   /** Account of a session; 0 if there is none. */
   accountOfSession(session: number): number;
 }

@@ -11,12 +11,12 @@
  * every account that is credited has a row, so N of them would take N² words. The engine keeps the
  * credits of a deposit in order and removes none.
  */
-import type { Deposit } from "@perpgate/engine/reading";
+import type { DepositRecord } from "@perpgate/engine/reading";
 import type { RowWords } from "./rows.js";
 
 /** The fields of a deposit that change. */
 export type DepositState = Pick<
-  Deposit,
+  DepositRecord,
   | "token"
   | "status"
   | "confirmations"
@@ -31,7 +31,12 @@ type Credit = DepositState["credits"][number];
 
 /** The indexes are part of the store's format. */
 const TOKENS: readonly string[] = ["USDC", "USDT"];
-const STATUSES: readonly Deposit["status"][] = ["queued", "confirming", "credited", "rejected"];
+const STATUSES: readonly DepositRecord["status"][] = [
+  "queued",
+  "confirming",
+  "credited",
+  "rejected",
+];
 const CREDIT_WORDS = 3;
 const SETTLED_REORG = 8;
 const COUNTED = 16;

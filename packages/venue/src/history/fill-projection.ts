@@ -35,7 +35,7 @@ export const TRADE_ROW = { PRICE: 0, LOTS: 1, SIDE: 2, TIME: 3 } as const;
 export const TRADE_WORDS = 4;
 
 /** Rows of the orders in a trade; undefined for a side without an order. */
-export interface TradedOrders {
+interface TradedOrders {
   readonly maker: Float64Array | undefined;
   readonly taker: Float64Array | undefined;
 }

@@ -37,7 +37,7 @@ import { storedRow } from "./rows.js";
 import type { SessionKeyRow } from "./session-projection.js";
 import { decodeWithdrawal, type WithdrawalRow } from "./withdrawal-projection.js";
 
-export interface TimedRow {
+interface TimedRow {
   readonly timeMs: number;
   readonly row: readonly number[];
 }

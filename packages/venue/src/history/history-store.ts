@@ -42,7 +42,7 @@ export interface HistoryStore {
 }
 
 /** Why an existing history is not used, and where it was put. */
-export interface Discarded {
+interface Discarded {
   readonly reason: string;
   /** Undefined if it was removed. */
   readonly movedTo: string | undefined;

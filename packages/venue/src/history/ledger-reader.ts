@@ -19,7 +19,7 @@ export interface LedgerItem extends Place {
   readonly timeMs: number;
 }
 
-export interface LedgerSources {
+interface LedgerSources {
   fills(query: RowPageQuery): readonly PlacedRow[];
   /** Payments of funding, and what is neither that nor a fill. */
   others(query: RowPageQuery): readonly PlacedRow[];

@@ -17,9 +17,9 @@ import {
   isNotThere,
   JournalDamaged,
   LOG_START,
-  LogReader,
   type LogState,
   nodeDisk,
+  SegmentReader,
 } from "@perpgate/journal";
 import { decodeRecord } from "../record/record.js";
 import { decodeReplicaState } from "./replica-state.js";
@@ -53,7 +53,7 @@ function inspect(journal: string): LogState | undefined {
 }
 
 function refuseUnknownGenesis(journal: string, { end }: LogState): void {
-  const reader = new LogReader(nodeDisk, journal, LOG_START);
+  const reader = new SegmentReader(nodeDisk, journal, LOG_START);
   try {
     const record = reader.next(end.batch)?.records[0];
     if (record === undefined) return;

@@ -11,9 +11,9 @@ import {
   type FileJournal,
   LOG_START,
   LogBehind,
-  LogReader,
   type LogSeq,
   nodeDisk,
+  SegmentReader,
   type Snapshots,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
@@ -102,7 +102,7 @@ export async function recover(
     const own = [historyObserver(state, history), ...(taker === undefined ? [] : [taker])];
     const replica = new Replica(state.engine, [...own, ...observers]);
     const end = journal.end;
-    const reader = new LogReader(nodeDisk, journalDirectory, from);
+    const reader = new SegmentReader(nodeDisk, journalDirectory, from);
     try {
       await replay(reader, end, replica, history, onProgress, signal);
     } finally {
@@ -127,7 +127,7 @@ export async function recover(
 }
 
 async function replay(
-  reader: LogReader,
+  reader: SegmentReader,
   end: LogSeq,
   replica: Replica,
   history: History,

@@ -16,9 +16,9 @@ import {
   type Batch,
   FileSnapshots,
   LOG_START,
-  LogReader,
   type LogSeq,
   nodeDisk,
+  SegmentReader,
 } from "@perpgate/journal";
 import { archivedPosition } from "../archive/archive-note.js";
 import {
@@ -201,7 +201,7 @@ export class StoreFollower {
       retention,
       archived: () => archivedPosition(folder, hexOf(logId)),
     });
-    const reader = new LogReader(nodeDisk, folder.journal, from);
+    const reader = new SegmentReader(nodeDisk, folder.journal, from);
     // An archive may not have the rows before the window yet.
     const keepsAll = retention === undefined || retention.waitsForArchive === true;
     history.beginReplay(record, keepsAll ? 0 : timeMs - retention.hotMs);
@@ -242,7 +242,7 @@ export class StoreFollower {
 
   /** Returns whether it has reached the batch after which the venue passes its own; false if it was closed. */
   private async follow(
-    reader: LogReader,
+    reader: SegmentReader,
     state: ReplicaState,
     replica: Replica,
     history: WrittenHistory,
@@ -270,7 +270,7 @@ export class StoreFollower {
     return false;
   }
 
-  private next(reader: LogReader): Batch | undefined {
+  private next(reader: SegmentReader): Batch | undefined {
     return reader.next(Math.min(this.until, this.liveAfter ?? Number.POSITIVE_INFINITY));
   }
 

@@ -1,6 +1,6 @@
 /** A batch: many operations, one signature, one nonce, one durable batch of the log. */
 
-import { LATER, type Refusal, type RequestHandlers, refusalOf } from "@perpgate/link";
+import { LATER, type LinkRefusal, type RequestHandlers, refusalOf } from "@perpgate/link";
 import type { BatchBody, CanceledOrder } from "@perpgate/protocol";
 import { ApiError, orderIdText } from "@perpgate/protocol/core";
 import type { Unanswered } from "../pending-batches.js";
@@ -19,7 +19,7 @@ import { conflict, SignedRequest, type SignedServices } from "./signed-request.j
 interface OperationResult {
   readonly ack: ReceiptedAck | undefined;
   readonly canceled: CanceledOrder | undefined;
-  readonly error: Refusal | undefined;
+  readonly error: LinkRefusal | undefined;
 }
 
 export function batches(services: SignedServices): Pick<RequestHandlers, "placeBatch"> {

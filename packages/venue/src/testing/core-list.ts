@@ -4,9 +4,15 @@
  */
 import { createHash } from "node:crypto";
 import { GENESIS_WRITER } from "@perpgate/engine";
+import type {
+  CoreLog,
+  CoreLogHooks,
+  Mirror,
+  OpenCoreLog,
+  OwnBatch,
+  Settled,
+} from "@perpgate/journal";
 import { batchOf, CHAIN_BYTES, encodeMessage, encodeMirrored, mirroredId } from "@perpgate/journal";
-import type { CoreLog, CoreLogHooks, OpenCoreLog, OwnBatch, Settled } from "../core-log.js";
-import type { Mirror } from "../mirror.js";
 import { genesisRecord } from "../venue-beginning.js";
 import type { VenueOptions } from "../venue-options.js";
 

@@ -2,7 +2,7 @@
  * Compares every table of a folder's store with a replay of its log: each row, and their number. Unlike
  * `verify` it goes on after a difference, and judges nothing else in the folder. It writes nothing.
  */
-import { JournalDamaged, LogReader, nodeDisk } from "@perpgate/journal";
+import { JournalDamaged, nodeDisk, SegmentReader } from "@perpgate/journal";
 import { TABLES } from "../history/history-environment.js";
 import { dataFolder } from "../recovery/data-folder.js";
 import { refuseUnknownLog } from "../recovery/log-version.js";
@@ -53,7 +53,7 @@ export async function verifyStore(
   const now = inspectStart(folder.journal);
   const end = now instanceof JournalDamaged ? log.end : now.end;
   const until = Math.min(store.held.needs, end.batch);
-  const reader = new LogReader(nodeDisk, folder.journal, from);
+  const reader = new SegmentReader(nodeDisk, folder.journal, from);
   let fault: string | null = null;
   try {
     let shownAt = performance.now();

@@ -8,10 +8,10 @@ import {
   JournalDamaged,
   JournalError,
   LOG_START,
-  LogReader,
   type LogSeq,
   type LogState,
   nodeDisk,
+  SegmentReader,
 } from "@perpgate/journal";
 import type { NoteKey, WitnessPolicy } from "@perpgate/protocol/receipts";
 import type { SealedBlock } from "../blocks/block-header.js";
@@ -117,7 +117,7 @@ async function verifyLog(
 ): Promise<VerifyReport> {
   if (log instanceof JournalDamaged) {
     // Read from the beginning until the damage shows.
-    const reader = new LogReader(nodeDisk, folder.journal, LOG_START);
+    const reader = new SegmentReader(nodeDisk, folder.journal, LOG_START);
     const claims = StoredClaims.none(folder);
     const verification = new Verification(newReplicaState(), claims, options, NO_KEYS);
     return verification.run(reader, ENDLESS, log);
@@ -134,9 +134,12 @@ async function verifyLog(
     const salts = reservesKeyIn(folder);
     const verification = new Verification(start.state, claims, options, keys, salts);
     if (log.first.batch < start.from.batch) {
-      verification.readUnreplayed(new LogReader(nodeDisk, folder.journal, log.first), start.from);
+      verification.readUnreplayed(
+        new SegmentReader(nodeDisk, folder.journal, log.first),
+        start.from,
+      );
     }
-    const reader = new LogReader(nodeDisk, folder.journal, start.from);
+    const reader = new SegmentReader(nodeDisk, folder.journal, start.from);
     return await verification.run(reader, end);
   } finally {
     await claims.close();
@@ -174,7 +177,7 @@ class Verification {
   }
 
   /** For a pruned log: what was kept of it before the snapshot that the replay begins with. */
-  readUnreplayed(reader: LogReader, until: LogSeq): void {
+  readUnreplayed(reader: SegmentReader, until: LogSeq): void {
     try {
       for (let batch = reader.next(until.batch); batch !== undefined; ) {
         for (const record of batch.records) decodeRecord(record);
@@ -192,7 +195,7 @@ class Verification {
   }
 
   /** `damage` was found by the inspection of the whole log. */
-  async run(reader: LogReader, end: LogSeq, damage?: JournalDamaged): Promise<VerifyReport> {
+  async run(reader: SegmentReader, end: LogSeq, damage?: JournalDamaged): Promise<VerifyReport> {
     const replica = new Replica(this.state.engine, [
       { onCommand: (applied) => this.onCommand(applied) },
     ]);

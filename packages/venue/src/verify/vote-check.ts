@@ -4,7 +4,7 @@
  * name every attestor whose key changed.
  */
 import type { AttestDeposit, Configure } from "@perpgate/engine";
-import type { Deposit } from "@perpgate/engine/reading";
+import type { DepositRecord } from "@perpgate/engine/reading";
 import type { Vote } from "@perpgate/protocol";
 import { hexFromBytes, isSameOutcome, isSameScope, parseVote } from "@perpgate/protocol/core";
 import { type AttestorKeys, replacedAttestors } from "../listing/attestor-keys.js";
@@ -16,7 +16,7 @@ export function voteFault(
   command: AttestDeposit,
   evidence: Evidence,
   { attestors: keys, attestorHistory }: Pick<Listing, "attestors" | "attestorHistory">,
-  deposit: Deposit | undefined,
+  deposit: DepositRecord | undefined,
 ): string | null {
   if (keys === null) return "a vote, although the log names no attestors";
   const member = keys.members[command.attestor];

@@ -1,5 +1,5 @@
 /** What attestors, and the checks of their votes, read about deposits. */
-import type { Deposit } from "@perpgate/engine/reading";
+import type { DepositRecord } from "@perpgate/engine/reading";
 import type { Chain, OwnVote, Token } from "@perpgate/protocol";
 
 /** The deposit that a vote is about, from the state. */
@@ -7,11 +7,11 @@ export interface DepositSubject {
   readonly chain: Chain;
   readonly txHash: string;
   readonly token: Token;
-  readonly status: Deposit["status"];
+  readonly status: DepositRecord["status"];
   readonly registeredAtMs: number;
   readonly creditedParts: number;
-  readonly credits: Deposit["credits"];
-  readonly reorged: Deposit["reorged"];
+  readonly credits: DepositRecord["credits"];
+  readonly reorged: DepositRecord["reorged"];
   /** The attestor's latest vote, and when it signed it. */
   readonly ownVote: (OwnVote & { readonly votedAtMs: number }) | null;
 }

@@ -4,7 +4,7 @@
  * its size and not on the number of deposits.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
-import { type Deposit, depositKey, isUnseen } from "@perpgate/engine/reading";
+import { type DepositRecord, depositKey, isUnseen } from "@perpgate/engine/reading";
 import type {
   Chain,
   CreditedDeposit,
@@ -185,7 +185,7 @@ export class AttestationView {
     };
   }
 
-  private placeIfKnown(deposit: Deposit | undefined): void {
+  private placeIfKnown(deposit: DepositRecord | undefined): void {
     if (deposit !== undefined) this.place(deposit);
   }
 
@@ -210,17 +210,17 @@ export class AttestationView {
   }
 
   /** Updates the indexes. */
-  private place(deposit: Deposit): void {
+  private place(deposit: DepositRecord): void {
     const chain = chainOf(deposit.chain);
     keep(this.open.get(chain)!, deposit.id, isOpen(deposit));
     keep(this.seen.get(chain)!, deposit.id, isOpen(deposit) && !isUnseen(deposit));
   }
 
-  private notePart({ id, chain }: Deposit, timeMs: number): void {
+  private notePart({ id, chain }: DepositRecord, timeMs: number): void {
     this.partly.get(chainOf(chain))!.set(id, timeMs);
   }
 
-  private noteCredit(deposit: Deposit): void {
+  private noteCredit(deposit: DepositRecord): void {
     this.partly.get(chainOf(deposit.chain))!.delete(deposit.id);
     this.credited.get(chainOf(deposit.chain))!.add(deposit.id, deposit.settledAtMs);
   }
@@ -277,7 +277,7 @@ function rowsInPage<T>(deposits: readonly T[], creditsOf: (deposit: T) => number
   return deposits.length;
 }
 
-function pendingDeposit(deposit: Deposit, attestor: number): PendingDeposit {
+function pendingDeposit(deposit: DepositRecord, attestor: number): PendingDeposit {
   return {
     depositId: deposit.id,
     txHash: deposit.txHash,
@@ -290,7 +290,7 @@ function pendingDeposit(deposit: Deposit, attestor: number): PendingDeposit {
   };
 }
 
-function lastLogOf({ credits }: Deposit): number {
+function lastLogOf({ credits }: DepositRecord): number {
   return Math.max(...credits.map(({ logIndex }) => logIndex));
 }
 
@@ -299,6 +299,6 @@ function keep(index: SortedIds, id: number, isIn: boolean): void {
   else index.delete(id);
 }
 
-function isOpen({ status }: Deposit): boolean {
+function isOpen({ status }: DepositRecord): boolean {
   return status === "queued" || status === "confirming";
 }

@@ -2,7 +2,7 @@
  * Deposits of an account: those it registered and those that credited it. The engine keeps every
  * deposit that credited something; the history keeps which accounts watch one, and the signed votes.
  */
-import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/reading";
+import { type DepositRecord, depositKey } from "@perpgate/engine/reading";
 import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpgate/protocol";
 import { CHAINS, hexFromBytes, parseVote, TOKENS } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
@@ -58,7 +58,7 @@ export function depositAsOf(source: VenueSource, id: number, row: RowWords): Dep
   return depositOf(source, deposit, depositOfWords(row, deposit.credits));
 }
 
-function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositState): Deposit {
+function depositOf(source: VenueSource, deposit: DepositRecord, state: DepositState): Deposit {
   const { addresses } = stateOf(source);
   const isOpen = state.status === "queued" || state.status === "confirming";
   return {
@@ -88,7 +88,7 @@ function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositSt
  * Votes on the current registration, and on parts that were credited: these also where the deposit was
  * registered again, or their attestor was replaced, since.
  */
-function votesOn({ history, listing }: VenueSource, deposit: EngineDeposit): DepositVote[] {
+function votesOn({ history, listing }: VenueSource, deposit: DepositRecord): DepositVote[] {
   const { id, votes, creditedParts, registeredAtMs } = deposit;
   const sets = listing.attestorHistory?.entries ?? [];
   const attestors = Math.max(0, ...sets.map(({ members }) => members.length));

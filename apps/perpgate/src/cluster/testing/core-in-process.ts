@@ -3,8 +3,9 @@
 import { join } from "node:path";
 import { FencedLog } from "@perpgate/cluster";
 import { UNLIMITED } from "@perpgate/gateway";
+import type { OpenCoreLog } from "@perpgate/journal";
 import { type CoreLink, memoryTransport, type RoutedCore } from "@perpgate/link";
-import { Core, NO_EVIDENCE, type OpenCoreLog, Venue } from "@perpgate/venue";
+import { Core, NO_EVIDENCE, Venue } from "@perpgate/venue";
 import { bridgeOf } from "../../serve/bridge/settings-bridge.js";
 import type { Settings } from "../../serve/settings.js";
 import { venueTermsOf } from "../../serve/venue-opening.js";

@@ -1,7 +1,7 @@
 /** A replay of a gateway's mirror, which notes what tests ask about: orders and who led. */
 
 import { createHash } from "node:crypto";
-import { inspectLog, LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import { inspectLog, LOG_START, nodeDisk, SegmentReader } from "@perpgate/journal";
 import { type Applied, Replica } from "@perpgate/venue";
 import { newReplicaState, observe } from "@perpgate/venue/testing";
 import { journalFolderOf } from "../folders.js";
@@ -45,12 +45,12 @@ export class MirrorLog {
   private readonly replica = new Replica(this.state.engine, [
     { onCommand: (applied) => this.note(applied) },
   ]);
-  private readonly reader: LogReader;
+  private readonly reader: SegmentReader;
 
   constructor(folder: string) {
     const directory = journalFolderOf(folder);
     this.end = inspectLog(nodeDisk, directory)?.end.batch ?? 0;
-    this.reader = new LogReader(nodeDisk, directory, LOG_START);
+    this.reader = new SegmentReader(nodeDisk, directory, LOG_START);
   }
 
   /** Goes on to that batch. */

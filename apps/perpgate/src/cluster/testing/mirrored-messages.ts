@@ -1,6 +1,6 @@
 /** What a gateway's mirror has of certain messages, and whether a replica that reads it applies them. */
 
-import { type Batch, inspectLog, LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import { type Batch, inspectLog, LOG_START, nodeDisk, SegmentReader } from "@perpgate/journal";
 import { Replica } from "@perpgate/venue";
 import { journalFolderOf } from "../folders.js";
 
@@ -42,7 +42,7 @@ function* messagesOf(folder: string): Generator<{ batch: Batch; message: Mirrore
   const directory = journalFolderOf(folder);
   const end = inspectLog(nodeDisk, directory)?.end.batch ?? 0;
   const replica = new Replica();
-  const reader = new LogReader(nodeDisk, directory, LOG_START);
+  const reader = new SegmentReader(nodeDisk, directory, LOG_START);
   try {
     for (let batch = reader.next(end); batch !== undefined; batch = reader.next(end)) {
       const dropped = replica.applyBatch(batch) ? null : replica.dropped;

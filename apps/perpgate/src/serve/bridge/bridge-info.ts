@@ -6,7 +6,7 @@ import { bytesFromHex, checksumAddress } from "@perpgate/protocol/core";
 import type { AttestorHistory, AttestorKeys } from "@perpgate/venue";
 
 /** The bridge as the log has it now; `chains` as `chainsInLog` returns them. */
-export interface BridgeState {
+interface BridgeState {
   readonly keys: AttestorKeys;
   readonly history: AttestorHistory;
   readonly chains: readonly ChainConfig[];

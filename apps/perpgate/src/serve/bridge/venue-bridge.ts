@@ -20,7 +20,7 @@ import { measureBridge, measureReserves, watchReorgs } from "./bridge-metrics.js
 import { VenueDeposits } from "./venue-deposits.js";
 import { VoteIntake } from "./vote-intake.js";
 
-export interface VenueBridge {
+interface VenueBridge {
   readonly intake: VoteIntake;
   /** Not ready while the attestors of this process cannot work. */
   readonly probe: ReadinessProbe;

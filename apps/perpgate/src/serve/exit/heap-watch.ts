@@ -26,13 +26,13 @@ const WARN_AGAIN_MS = 60_000;
 const MIB = 2 ** 20;
 
 /** One full collection. */
-export interface Collection {
+interface Collection {
   /** Bytes of the old generation that it left. */
   readonly aliveBytes: number;
   readonly ms: number;
 }
 
-export type HeapVerdict = "fine" | "high" | "full";
+type HeapVerdict = "fine" | "high" | "full";
 
 /** Judges the collections of one look after another. */
 export class HeapJudge {
@@ -61,7 +61,7 @@ export class HeapJudge {
   }
 }
 
-export interface HeapEvents {
+interface HeapEvents {
   onHigh(fields: { readonly aliveMiB: number; readonly limitMiB: number }, message: string): void;
   onFull(error: StartError): void;
 }

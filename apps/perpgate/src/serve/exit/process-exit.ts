@@ -25,7 +25,7 @@ const POLL_MS = 10;
 /** Names, in `process.getActiveResourcesInfo`, of requests that occupy a thread of the pool. */
 const POOL_REQUEST = /^(FSReq|GetAddrInfo|GetNameInfo|.*Request$|.*Job$)/;
 
-export type Prepare = () => Promise<unknown>;
+type Prepare = () => Promise<unknown>;
 
 export class ProcessExit {
   readonly deadline = new ExitDeadline();

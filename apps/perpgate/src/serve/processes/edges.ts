@@ -12,7 +12,7 @@ import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
 import { RestartPause } from "./restart-pause.js";
 import { SupervisedProcess } from "./supervised-process.js";
 
-export interface EdgesOptions {
+interface EdgesOptions {
   /** Begun, and waiting for their data. */
   readonly forked: readonly ChildProcess[];
   readonly data: Omit<EdgeData, "name">;

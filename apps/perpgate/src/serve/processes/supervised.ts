@@ -16,7 +16,7 @@ import { setFlagsFromString } from "node:v8";
  */
 const HEAP_GROWING_PERCENT = 100;
 
-export interface Supervised<ToProcess> {
+interface Supervised<ToProcess> {
   /** Called with every message after the first. */
   receive(message: ToProcess): void;
   /** The supervisor is gone, and with it what it held: its ports and the other processes. */

@@ -29,7 +29,7 @@ const FAILURE_MS = 2_000;
 const RESTARTS_HELP = "Times that the core was killed and started again, while other cores lead.";
 
 /** What they begin with. */
-export interface Beginnings {
+interface Beginnings {
   readonly core: CoreData;
   readonly edge: Omit<EdgeData, "name">;
 }

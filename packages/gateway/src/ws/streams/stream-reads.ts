@@ -5,7 +5,7 @@
  * over budget.
  */
 
-import type { AnswerBodies, CoreAccess, Notes, Outcome } from "@perpgate/link";
+import type { AnswerBodies, CoreAccess, CoreAnswer, Notes } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import { COST } from "../../limits/costs.js";
 import type { ClientSocket } from "../connection.js";
@@ -91,7 +91,7 @@ export class StreamReads {
       if (problem !== undefined && isActive()) this.events.fail(reader, problem);
       if (this.queue.size > 0) this.turn ??= setImmediate(() => this.runTurn());
     };
-    const outcome: Outcome<"readStream"> = {
+    const outcome: CoreAnswer<"readStream"> = {
       answered: (answer, notes) => {
         onNotes(notes);
         try {

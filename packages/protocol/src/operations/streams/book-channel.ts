@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import type { BookSideData } from "../../book-codec/book-messages.js";
 import { BookLevel } from "../../markets/book.js";
 import { BlockNumber, TimeMs } from "../../text/scalar.js";
@@ -17,7 +17,7 @@ const Checksum = Type.Integer({
   description: "The checksum of all levels that are published, after this frame.",
 });
 
-export const BookSnapshotFrame = Type.Object(
+const BookSnapshotFrame = Type.Object(
   {
     type: Type.Literal("snapshot"),
     seq: Seq,
@@ -31,9 +31,8 @@ export const BookSnapshotFrame = Type.Object(
   },
   { title: "BookSnapshotFrame" },
 );
-export type BookSnapshotFrame = Static<typeof BookSnapshotFrame>;
 
-export const BookDeltaFrame = Type.Object(
+const BookDeltaFrame = Type.Object(
   {
     type: Type.Literal("delta"),
     seq: Seq,
@@ -45,7 +44,6 @@ export const BookDeltaFrame = Type.Object(
   },
   { title: "BookDeltaFrame", description: "Levels that changed; a size of 0 removes one." },
 );
-export type BookDeltaFrame = Static<typeof BookDeltaFrame>;
 
 export const bookChannel = {
   stream: "book",

@@ -1,18 +1,16 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { Block } from "../../blocks/block.js";
 import { Candle, Ticker, Trade } from "../../markets/market-data.js";
 import { VenueStatus } from "../../markets/venue-status.js";
 import type { StreamChannel } from "./stream-channel.js";
 
-export const TradesFrame = Type.Array(Trade, { minItems: 1, title: "TradesFrame" });
-export type TradesFrame = Static<typeof TradesFrame>;
-export const CandlesFrame = Type.Array(Candle, {
+const TradesFrame = Type.Array(Trade, { minItems: 1, title: "TradesFrame" });
+const CandlesFrame = Type.Array(Candle, {
   minItems: 1,
   maxItems: 2,
   title: "CandlesFrame",
   description: "The previous candle and the current one; a market's first comes alone.",
 });
-export type CandlesFrame = Static<typeof CandlesFrame>;
 
 export const tradesChannel = {
   stream: "trades",

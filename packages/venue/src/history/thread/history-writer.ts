@@ -7,7 +7,7 @@ import type { FromWriter, ThreadData, ToWriter, WriterData, Written } from "./me
 import { endRests } from "./pacer.js";
 import { StoreWriter } from "./store-writer.js";
 
-export interface WriterEvents {
+interface WriterEvents {
   /** The slice of this number and all before it are on disk. */
   onWritten(written: Written): void;
   onSnapshot(outcome: SnapshotOutcome): void;

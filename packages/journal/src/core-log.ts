@@ -3,8 +3,20 @@
  * (`FencedLog`), whose fence decides who may write. Messages come through the stream; a mirror in the data
  * folder keeps each of them.
  */
-import type { Batch } from "@perpgate/journal";
-import type { Mirror } from "./mirror.js";
+import type { Batch } from "./journal.js";
+
+/** Where the stream's messages are kept. */
+export interface Mirror {
+  /** Messages that it has, written or queued: the stream sequence of the last one. */
+  readonly end: number;
+  /** The last values of the chain, c(end) last: all of them, or `CLAIM_WINDOW`. Read once, at open. */
+  chainTail(): readonly Uint8Array[];
+  /**
+   * Queues the message at this stream sequence, encoded by `encodeMirrored`. The log does not wait for the
+   * promise; if it rejects, the log stops.
+   */
+  append(sequence: number, message: Uint8Array): Promise<void>;
+}
 
 /** Of the own batch in flight: it is the one delivered, or it is in no log and never will be. */
 export type Settled = "stored" | "never" | "none";
