@@ -2,10 +2,13 @@ import { createServer, type RequestListener } from "node:http";
 import { onTestFinished } from "vitest";
 import { listening } from "./listening.js";
 
-/** The address of an HTTP server that ends with the test, without a slash at its end. */
-export async function serve(listener: RequestListener): Promise<string> {
+/** The address of an HTTP server that ends with the test, or with all, without a slash at its end. */
+export async function serve(
+  listener: RequestListener,
+  whenDone: (stop: () => void) => void = onTestFinished,
+): Promise<string> {
   const server = createServer(listener);
-  onTestFinished(() => {
+  whenDone(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -26,10 +26,7 @@ export class EdgeInProcess implements Answers {
   readonly refused = new Map<string, number>();
   /** Orders that a cancel-all has named. */
   readonly canceled: string[] = [];
-  /** The longest time in which no order was acknowledged; since it was last set to 0. */
-  longestGapMs = 0;
   readonly router: CoreRouter;
-  private lastMs = performance.now();
   private isOver = false;
   private traders: Promise<void>[] = [];
 
@@ -130,7 +127,7 @@ export class EdgeInProcess implements Answers {
       const signature = new Uint8Array(64);
       const { result } = await this.ask("placeOrder", { session, key, body, bytes, signature });
       if (result === undefined) throw new Error("the core declined an order that was signed");
-      this.acknowledge({
+      this.acknowledged.push({
         session,
         nonce,
         ackNonce: Number(result.ackNonce),
@@ -140,13 +137,6 @@ export class EdgeInProcess implements Answers {
       const code = this.note(error);
       if (code === "not_executed") this.notExecuted.push({ session, nonce });
     }
-  }
-
-  private acknowledge(acknowledged: Acknowledged & Sent): void {
-    this.acknowledged.push(acknowledged);
-    const nowMs = performance.now();
-    this.longestGapMs = Math.max(this.longestGapMs, nowMs - this.lastMs);
-    this.lastMs = nowMs;
   }
 
   private note(error: unknown): string {
