@@ -68,6 +68,8 @@ export default defineConfig({
     ],
     // For what hangs, not for what is slow: on a busy machine a test of several processes took 35 s.
     testTimeout: 180_000,
+    // What is polled for is an event, however late the machine is; vitest's own limit is a second.
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     // Hooks start venues too.
     hookTimeout: 180_000,
     // Files share a worker's modules, which hold no state beyond caches: loading schemas, HTTP and

@@ -154,7 +154,7 @@ describe.skipIf(isWithoutNatsServer())("a log of release 0.2", () => {
     expect(views.openOrders(1)).toHaveLength(2);
 
     await edge.trade(2);
-    await edge.more(20, UPGRADED_MS);
+    await edge.more(20);
     await edge.end();
     const last = first!.venue.seq;
     await until(() => cores.every(({ venue }) => venue.seq >= last));

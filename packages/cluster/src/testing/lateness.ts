@@ -67,6 +67,22 @@ export class Lateness {
   }
 }
 
+/** Fails if the step takes longer than it may, on a machine as late as this one is meanwhile. */
+export async function within<T>(limitMs: number, step: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  let stop: () => void = () => undefined;
+  const lateness = new Lateness((end) => {
+    stop = end;
+  });
+  try {
+    const done = await step();
+    lateness.expectWithin(performance.now() - startedMs, limitMs);
+    return done;
+  } finally {
+    stop();
+  }
+}
+
 /** Throws what `overrun` has returned, if anything. */
 export function failIfLate(overrun: string | undefined): void {
   if (overrun !== undefined) throw new Error(overrun);

@@ -44,9 +44,9 @@ export class EdgeInProcess implements Answers {
   }
 
   /** Resolves once `count` more orders are acknowledged. */
-  async more(count: number, withinMs: number): Promise<void> {
+  async more(count: number): Promise<void> {
     const target = this.acknowledged.length + count;
-    await until(() => this.acknowledged.length >= target, { withinMs });
+    await until(() => this.acknowledged.length >= target);
   }
 
   async end(): Promise<void> {
