@@ -24,9 +24,9 @@ export const LONG_FORMS = {
     env: { PERPGATE_GAPS: "10000", PERPGATE_SCHEMES: "2000" },
   },
   crash: {
-    about: "1,000 kills of a venue that writes",
-    files: ["packages/venue/src/crash"],
-    env: { PERPGATE_KILLS: "1000" },
+    about: "1,000 kills of a venue that writes, 50 ends of its history's thread",
+    files: ["packages/venue/src/crash", "packages/venue/src/history/retention.system"],
+    env: { PERPGATE_KILLS: "1000", PERPGATE_THREAD_ENDS: "50" },
   },
   engine: {
     about: "properties of the engine over longer flows",
@@ -37,6 +37,8 @@ export const LONG_FORMS = {
       PERPGATE_FAULTS: "1700",
       PERPGATE_WATCHES: "150000",
       PERPGATE_REPLAY: "5000",
+      PERPGATE_SNAPSHOT_BITS: "3000",
+      PERPGATE_TIGHT_SEEDS: "5",
     },
   },
   faults: {
@@ -104,6 +106,7 @@ export const LONG_FORMS = {
     env: {
       PERPGATE_SIMULATOR_SEEDS: "50000",
       PERPGATE_LIVES_SEEDS: "100",
+      PERPGATE_LIVES: "6",
       PERPGATE_EVERY_BYTE: "1",
     },
   },

@@ -1,7 +1,7 @@
 /**
  * Which bytes of a file or write, and which operations of a disk, a test tries: all with
  * `PERPGATE_EVERY_BYTE=1` (`npm test -- --long simulator`), otherwise the bytes at both ends, where headers,
- * lengths and checksums are, some between, and every third operation.
+ * lengths and checksums are, some between, and every sixth operation.
  */
 
 const IS_EVERY_BYTE = process.env.PERPGATE_EVERY_BYTE === "1";
@@ -24,11 +24,16 @@ export function placesIn(length: number, { atEnds, apart }: Spread): number[] {
   return all.filter((at) => at <= atEnds || at > length - atEnds || at % apart === 0);
 }
 
-/** Operations from 1 to `count`; of three faults one tries the first, one the second, one the third. */
+/** Operations from 1 to `count`; of six faults each tries another sixth. */
 export function operationsFor(count: number, fault: number): number[] {
   const all = Array.from({ length: count }, (_, at) => at + 1);
-  return IS_EVERY_BYTE ? all : all.filter((at) => at % 3 === fault % 3);
+  return IS_EVERY_BYTE ? all : all.filter((at) => at % 6 === fault % 6);
 }
 
 /** Between two sizes of a disk that becomes full. */
-export const FREE_BYTES_APART = IS_EVERY_BYTE ? 100 : 300;
+export const FREE_BYTES_APART = IS_EVERY_BYTE ? 100 : 600;
+
+/** Of pairs of operations every second one: each operation is tried, with others of both kinds. */
+export function isTriedPair(first: number, second: number): boolean {
+  return IS_EVERY_BYTE || (first + second) % 2 === 0;
+}

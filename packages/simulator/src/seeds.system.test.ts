@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { World } from "./world.js";
 
 /** How many worlds, and from which seed on; `npm test -- --long simulator` runs more of them. */
-const SEEDS = Number(process.env.PERPGATE_SIMULATOR_SEEDS ?? 200);
+const SEEDS = Number(process.env.PERPGATE_SIMULATOR_SEEDS ?? 100);
 const FIRST_SEED = Number(process.env.PERPGATE_SIMULATOR_FIRST_SEED ?? 1);
 
 test(`worlds of seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1}: every promise is kept`, {

@@ -25,7 +25,7 @@ import {
 } from "../testing/perpgate-process.js";
 import { createPrivateFile } from "../trader/private-file.js";
 
-const ROUNDS = Number(process.env.PERPGATE_PAYOUT_ROUNDS ?? 6);
+const ROUNDS = Number(process.env.PERPGATE_PAYOUT_ROUNDS ?? 4);
 const SEED = Number(process.env.PERPGATE_PAYOUT_SEED ?? Date.now() % 1e6);
 const CHAINS = [
   { chain: "ethereum", chainId: 1 },

@@ -9,7 +9,7 @@ import { namedScenario, type Scenario, scenarioNames, startVenue } from "@perpga
 import { describe, test } from "vitest";
 
 const EXAMPLES = fileURLToPath(new URL("../../../../examples/", import.meta.url));
-const SECONDS = 8;
+const SECONDS = 5;
 /** Fills, seconds and rounds that no bot comes to here. */
 const MANY = 1_000_000;
 

@@ -1,6 +1,6 @@
 /**
  * Evidence before every checker: the SDK's, `perpgate check`, `perpgate judge`, and the independent example.
- * The page's test has the same list. All confirm what holds and refuse every forgery.
+ * The page's test has every fourth of the list. All confirm what holds and refuse every forgery.
  */
 
 import { writeFileSync } from "node:fs";

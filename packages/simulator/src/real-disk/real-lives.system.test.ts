@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { RealLives } from "./real-lives.js";
 
-/** How many folders, and from which seed on; `npm test -- --long simulator` runs more of them. */
+/** How many folders, from which seed on, and lives of each; `npm test -- --long simulator` has more. */
 const SEEDS = Number(process.env.PERPGATE_LIVES_SEEDS ?? 1);
 const FIRST_SEED = Number(process.env.PERPGATE_LIVES_FIRST_SEED ?? 1);
-const LIVES = 6;
+const LIVES = Number(process.env.PERPGATE_LIVES ?? 4);
 
 test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
   "threads that die, clocks that jump at start, a log that loses its end, seed %i: every promise is kept",

@@ -30,8 +30,8 @@ import { WrittenHistory } from "./written-history.js";
 
 const LOG_ID = new Uint8Array(16);
 const ALL = 1_000_000;
-/** Of two flows; `npm test -- --long flows` runs them as long as the others. */
-const SHORT_COMMANDS = Number(process.env.PERPGATE_HISTORY_COMMANDS ?? 700);
+/** `npm test -- --long flows` runs longer ones. */
+const COMMANDS = Number(process.env.PERPGATE_HISTORY_COMMANDS ?? 700);
 /** Accounts that are compared before the last rows are flushed. */
 const UNFLUSHED_ACCOUNTS = 3;
 
@@ -107,10 +107,10 @@ async function run(name: ProfileName, seed: number, count: number, restarts: rea
 
 describe("the history agrees with a recomputation from all events", () => {
   const flows: readonly [ProfileName, number, number][] = [
-    ["cascade", 11, 2_000],
-    ["thinFund", 12, SHORT_COMMANDS],
-    ["stops", 13, 2_000],
-    ["gate", 14, SHORT_COMMANDS],
+    ["cascade", 11, COMMANDS],
+    ["thinFund", 12, COMMANDS],
+    ["stops", 13, COMMANDS],
+    ["gate", 14, COMMANDS],
   ];
   test.each(flows)("flow %s, seed %i, %i commands", async (name, seed, count) => {
     const restarts = [250, 888, 1_501, 1_999].map((place) => Math.floor((place * count) / 2_000));

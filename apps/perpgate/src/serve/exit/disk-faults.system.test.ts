@@ -19,7 +19,7 @@ import {
   UNLIMITED,
 } from "../../testing/perpgate-process.js";
 
-const RUNS = Number(process.env.PERPGATE_FAULT_RUNS ?? 6);
+const RUNS = Number(process.env.PERPGATE_FAULT_RUNS ?? 4);
 const EXIT_MS = 5_000;
 /** Runs on the same folder, one after the other; each process checks the orders of the one before. */
 const GROUP = 10;

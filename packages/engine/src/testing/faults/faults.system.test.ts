@@ -21,7 +21,7 @@ import { countCalls, SABOTAGES, type Sabotage, strikeAt } from "./sabotage.js";
 
 const SEED = 7;
 const COMMANDS = 2_000;
-const FAULTS = Number(process.env.PERPGATE_FAULTS ?? 90);
+const FAULTS = Number(process.env.PERPGATE_FAULTS ?? 45);
 const TAIL = 60;
 const PROFILES: readonly ProfileName[] = ["cascade", "thinFund", "stops", "whales"];
 

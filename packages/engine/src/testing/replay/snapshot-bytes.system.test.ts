@@ -7,6 +7,8 @@ import { Engine } from "../../engine.js";
 import { recording, replayed } from "./recording.js";
 
 const SEED = 13;
+/** `npm test -- --long engine` changes more. */
+const BITS = Number(process.env.PERPGATE_SNAPSHOT_BITS ?? 1_000);
 const [engine] = replayed(recording("gate", SEED, 400));
 const original = engine.snapshot();
 
@@ -54,7 +56,7 @@ describe(`a snapshot of ${original.length} bytes`, () => {
   test("one byte changed: never the same state again", () => {
     const fates = new Map<string, number>();
     const random = new Random(SEED, "bytes");
-    for (let i = 0; i < 3_000; i++) {
+    for (let i = 0; i < BITS; i++) {
       const at = random.int(0, original.length - 1);
       const changed = original.slice();
       changed[at] = changed[at]! ^ (1 << random.int(0, 7));

@@ -35,7 +35,7 @@ import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 import { unitsOf } from "../work/limits.js";
 
-const SEEDS = Number(process.env.PERPGATE_TIGHT_SEEDS ?? 5);
+const SEEDS = Number(process.env.PERPGATE_TIGHT_SEEDS ?? 3);
 const ROUNDS = 40;
 const ACCOUNTS = 12;
 
