@@ -1,9 +1,6 @@
 /** `test` with the built page, one venue with running bots and one browser, shared by all suites. */
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { StubWitness } from "@perpgate/venue/testing";
@@ -15,18 +12,18 @@ import { type PageOptions, TradingPage } from "./trading-page.js";
 import { untilTraded } from "./venue-reads.js";
 
 const SCRIPT = fileURLToPath(new URL("../../../../scripts/build-page.mjs", import.meta.url));
+/** Not where the compiler and `npm start` write. */
+const PAGE = fileURLToPath(new URL("../../node_modules/test-page", import.meta.url));
 
 /**
- * Builds the page from the current sources into a temporary folder, as `npm start` does. With
+ * The folder of the page, built from the current sources as `npm start` does, unless it is already. With
  * `PERPGATE_PAGE` the tests run against that folder, to see which of them fail on another page.
  */
-async function buildPage(): Promise<{ folder: string; remove(): void }> {
+async function builtPage(): Promise<string> {
   const given = process.env.PERPGATE_PAGE;
-  if (given !== undefined) return { folder: given, remove: () => undefined };
-  const parent = mkdtempSync(join(tmpdir(), "perpgate-page-"));
-  const folder = join(parent, "page");
-  await promisify(execFile)(process.execPath, [SCRIPT, folder]);
-  return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
+  if (given !== undefined) return given;
+  await promisify(execFile)(process.execPath, [SCRIPT, PAGE]);
+  return PAGE;
 }
 
 interface PageFixtures {
@@ -59,21 +56,20 @@ export const PAGE_TESTS = {
 };
 
 export function createPageTest() {
-  let built: Awaited<ReturnType<typeof buildPage>>;
+  let folder: string;
   let browser: Browser;
   let visits: Visits;
   let venues: Venues;
 
   beforeAll(async () => {
-    [built, browser] = await Promise.all([buildPage(), launchChromium()]);
+    [folder, browser] = await Promise.all([builtPage(), launchChromium()]);
     visits = new Visits(browser);
-    venues = new Venues(built.folder);
+    venues = new Venues(folder);
   }, 240_000);
 
   afterAll(async () => {
     await browser?.close();
     await venues?.end();
-    built?.remove();
   });
 
   const extended = test.extend<PageFixtures>({
@@ -82,7 +78,7 @@ export function createPageTest() {
     // biome-ignore lint/correctness/noEmptyPattern: as above
     venueUrl: async ({}, use) => use(await venues.withBots()),
     // biome-ignore lint/correctness/noEmptyPattern: as above
-    pageFolder: ({}, use) => use(built.folder),
+    pageFolder: ({}, use) => use(folder),
     quiet: async ({ task }, use) => {
       const quiet = await venues.withoutBots();
       await use(quiet);

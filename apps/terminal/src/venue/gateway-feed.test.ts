@@ -9,8 +9,9 @@ function start(...url: string[]) {
   const client = new PerpgateClient({ url });
   onTestFinished(() => client.close());
   const feed = new GatewayFeed(client);
-  feed.start();
-  return { client, feed };
+  const stop = feed.start();
+  onTestFinished(stop);
+  return { client, feed, stop };
 }
 
 test("several gateways: the region of the one in use, also once another is used", async () => {
@@ -30,4 +31,14 @@ test("several gateways: the region of the one in use, also once another is used"
 test("one gateway: none is shown", async () => {
   const { url } = await runVenue({ server: { region: "tokyo" } });
   expect(start(url).feed.inUse.get()).toBeUndefined();
+});
+
+test("stopped: a change of the gateway is no longer read", () => {
+  const [first, other] = ["http://127.0.0.1:1", "http://127.0.0.1:2"] as const;
+  const { client, feed, stop } = start(first, other);
+  client.useGateway(other);
+  expect(feed.inUse.get()?.url).toBe(other);
+  stop();
+  client.useGateway(first);
+  expect(feed.inUse.get()?.url).toBe(other);
 });

@@ -26,11 +26,16 @@ export class GatewayFeed {
 
   constructor(private readonly client: PerpgateClient) {}
 
-  start(): void {
-    if (this.client.gateways.length < 2) return;
-    this.client.onGateway(() => this.read());
-    setInterval(() => this.read(), ROUND_TRIP_EVERY_MS);
+  /** Returns how to stop. */
+  start(): () => void {
+    if (this.client.gateways.length < 2) return () => undefined;
+    const forget = this.client.onGateway(() => this.read());
+    const timer = setInterval(() => this.read(), ROUND_TRIP_EVERY_MS);
     this.read();
+    return () => {
+      forget();
+      clearInterval(timer);
+    };
   }
 
   private read(): void {
