@@ -195,14 +195,6 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(await gateway.ended).toMatchObject({ code: 0 });
   });
 
-  test("a core without the right to publish: it says so, and never leads", async () => {
-    const { gateway } = await serve("rights", "reader");
-    await gateway.printed(
-      /no message of the log for 10 s: .*permissions violation for publish to .*rights\.log\.core/i,
-      "stderr",
-    );
-  });
-
   test.each([
     ["none", undefined, "log.cores is missing: the names of the cores"],
     ["others", ["b", "c"], "the name of this core, first, is not in log.cores"],
@@ -216,8 +208,16 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(code).toBe(1);
   });
 
-  test("the stream is deleted under a core: exit 1, one line with the reason", async () => {
-    const { gateway } = await serve("deleted");
+  // Both lines come after 10 s.
+  test("a core without the right to publish says so; under another the stream is deleted: exit 1, one line with the reason", async () => {
+    const [{ gateway: reader }, { gateway }] = [
+      await serve("rights", "reader"),
+      await serve("deleted"),
+    ];
+    const said = reader.printed(
+      /no message of the log for 10 s: .*permissions violation for publish to .*rights\.log\.core/i,
+      "stderr",
+    );
     const url = await gateway.url();
     // With the slash that a browser adds.
     const asked = new PerpgateProcess(["cluster", "status", "--url", `${url}/`, "--json"]);
@@ -231,6 +231,7 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
       /^perpgate: the venue stopped: stream deleted has been missing for 10 s; .*cluster reseed`$/m,
     );
     expect(code).toBe(1);
+    await said;
   });
 
   test("reseed from a mirror that has lost its end, or may have: refused; else --max-bytes is the stream's limit", async () => {
