@@ -102,12 +102,13 @@ describe("version 3: winners in proportion to their profit", () => {
     const venue = new Venue(NO_BACKSTOP);
     const calm = venue.trader("calm", 10_000_000);
     const alice = venue.trader("alice", 100_000);
-    const others = sold.map(([size, price], i) => {
+    const sell = ([size, price]: readonly [number, number], i: number) => {
       const short = venue.trader(`short ${i}`, 1_000_000);
       short.sells("limit", { size, leverage: 5, price });
       calm.buys("limit", { size, leverage: 1, price });
       return short;
-    });
+    };
+    const others = venue.auditedOnce(() => sold.map(sell));
     calm.sells("limit", { size: coins, leverage: 1, price: 50_000 });
     alice.buys("limit", { size: coins, leverage: 50, price: 50_000 });
     return { venue, alice, others };

@@ -67,11 +67,12 @@ function crowd(size: number, version = ENGINE_VERSION) {
   const venue = new Venue({ version });
   const bob = venue.trader("bob", 10_000_000);
   bob.sells("limit", { margin: 5_000 * size, leverage: 1, price: 50_000 });
-  const longs = Array.from({ length: size }, (_, i) => {
+  const buy = (_: unknown, i: number) => {
     const trader = venue.trader(`long ${i}`, 110);
     trader.buys("limit", { margin: 100, leverage: 50, price: 50_000 });
     return trader;
-  });
+  };
+  const longs = venue.auditedOnce(() => Array.from({ length: size }, buy));
   return { venue, bob, longs };
 }
 
