@@ -91,7 +91,7 @@ function startProcess(folder: string): ChildProcess {
   return child;
 }
 
-test("an edge that is stopped for 1 s keeps its link; stopped for longer it loses it, others go on, and it learns why", async () => {
+test("an edge that is stopped for half a second keeps its link; stopped for longer it loses it, others go on, and it learns why", async () => {
   const { folder, links } = await startCore();
   const honest = await startEdge(folder);
   const child = startProcess(folder);
@@ -101,7 +101,7 @@ test("an edge that is stopped for 1 s keeps its link; stopped for longer it lose
     end = message;
   });
   child.kill("SIGSTOP");
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await new Promise((resolve) => setTimeout(resolve, 500));
   child.kill("SIGCONT");
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   expect(end).toBeUndefined();
