@@ -8,21 +8,6 @@ export interface Press {
   readonly type: "market" | "limit" | "stop";
 }
 
-export interface ShownOrder {
-  readonly id: string;
-  readonly price: number;
-  readonly filled: number;
-  readonly size: number;
-}
-
-export interface ShownPosition {
-  readonly symbol: string;
-  readonly size: number;
-  readonly entry: number;
-  readonly margin: number;
-  readonly liquidation: number;
-}
-
 /** Numbers between 0 and 1 (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;

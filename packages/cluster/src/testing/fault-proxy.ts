@@ -113,11 +113,6 @@ export class FaultProxy {
     });
   }
 
-  /** Holds no further publishes; those held back stay so until the release. */
-  holdNoMore(): void {
-    this.holds = false;
-  }
-
   /** Sends what is held back, and holds no more. */
   release(): void {
     this.holds = false;

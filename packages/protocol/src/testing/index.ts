@@ -1,6 +1,5 @@
 /** Sample data for tests and benchmarks of other packages. */
 
-export * from "./bitstamp-book.js";
 export * from "./forged-evidence.js";
 export * from "./listening.js";
 export * from "./sample-books.js";

@@ -131,17 +131,3 @@ function sampleSide(random: Random, market: Market, side: BookSide): Level[] {
   }
   return levels;
 }
-
-/**
- * The changes of a book within one frame: `count` levels of a side, mostly near the touch, a third of
- * them removed and the others with the size of another level of the book.
- */
-export function sampleDelta(levels: readonly Level[], count: number, random: Random): Level[] {
-  const chosen = new Set<number>();
-  while (chosen.size < Math.min(count, levels.length)) {
-    chosen.add(Math.floor(levels.length * random.next() ** 3));
-  }
-  return [...chosen]
-    .sort((a, b) => a - b)
-    .map((at) => [levels[at]![0], random.next() < 1 / 3 ? 0 : random.pick(levels)[1]]);
-}
