@@ -14,11 +14,11 @@ import { askThrough } from "./ask.js";
 import { createStream } from "./init.js";
 import { streamState } from "./jetstream-api.js";
 import {
+  finishedWithin,
   isWithoutNatsServer,
   LogMember,
   MemoryMirror,
   NatsCluster,
-  within,
 } from "./testing/index.js";
 import { mirrored } from "./testing/memory-mirror.js";
 
@@ -93,7 +93,7 @@ describe.skipIf(isWithoutNatsServer())("one writer, fenced by the stream", () =>
         (member) =>
           isMeant(member) && member.leads && member.acknowledged.size > (before.get(member) ?? 0),
       );
-    return within(withinMs, () => until(found));
+    return finishedWithin(withinMs, () => until(found));
   }
 
   /** A server that was cut off finds the stream's leader again moments later. */
@@ -192,7 +192,7 @@ describe.skipIf(isWithoutNatsServer())("one writer, fenced by the stream", () =>
       nats.cutOff(server);
       const hasMoved = () =>
         leader.log.status().server !== server.url && leader.log.status().server !== "";
-      await within(TAKEOVER_MS, () => until(hasMoved));
+      await finishedWithin(TAKEOVER_MS, () => until(hasMoved));
       await acknowledgedBy(() => true, ELECTION_MS);
       nats.rejoin();
       await acknowledgedBy(() => true, ELECTION_MS);

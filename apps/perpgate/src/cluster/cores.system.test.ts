@@ -6,7 +6,7 @@
  * answered `not_executed` never ran; all mirrors lead to the same state and blocks.
  */
 
-import { isWithoutNatsServer, NatsCluster, within } from "@perpgate/cluster/testing";
+import { finishedWithin, isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
 import { until } from "@perpgate/journal/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readConfiguration } from "../serve/configuration.js";
@@ -62,7 +62,7 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
 
   /** Resolves once each edge has as many more answers; fails if the first takes longer than it may. */
   async function more(count: number, limitMs: number): Promise<void> {
-    await within(limitMs, () => Promise.all(edges.map((edge) => edge.more(1))));
+    await finishedWithin(limitMs, () => Promise.all(edges.map((edge) => edge.more(1))));
     await Promise.all(edges.map((edge) => edge.more(count - 1)));
   }
 

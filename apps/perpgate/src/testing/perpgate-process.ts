@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { within } from "@perpgate/cluster/testing";
+import { finishedWithin } from "@perpgate/cluster/testing";
 import { descendantsOf, processesOf } from "@perpgate/journal/testing";
 import { onTestFinished } from "vitest";
 
@@ -130,7 +130,7 @@ export class PerpgateProcess {
       timer = setTimeout(giveUp, ms + GIVE_UP_MS);
     });
     const ended = Promise.race([this.ended, never]).finally(() => clearTimeout(timer));
-    return within(ms, () => ended);
+    return finishedWithin(ms, () => ended);
   }
 
   /**

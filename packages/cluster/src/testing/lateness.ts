@@ -68,7 +68,7 @@ export class Lateness {
 }
 
 /** Fails if the step takes longer than it may, on a machine as late as this one is meanwhile. */
-export async function within<T>(limitMs: number, step: () => Promise<T>): Promise<T> {
+export async function finishedWithin<T>(limitMs: number, step: () => Promise<T>): Promise<T> {
   const startedMs = performance.now();
   let stop: () => void = () => undefined;
   const lateness = new Lateness((end) => {
