@@ -130,10 +130,10 @@ export class ArchiveDatabase {
 
 function* pieces(rows: readonly Cells[]): Generator<string> {
   for (let from = 0; from < rows.length; from += ROWS_PER_PIECE) {
-    yield rows
-      .slice(from, from + ROWS_PER_PIECE)
-      .map(lineOf)
-      .join("");
+    let lines = "";
+    const to = Math.min(rows.length, from + ROWS_PER_PIECE);
+    for (let i = from; i < to; i++) lines += lineOf(rows[i]!);
+    yield lines;
   }
 }
 
@@ -145,14 +145,16 @@ async function header(postgres: Postgres): Promise<Row | undefined> {
   return row;
 }
 
-/** A row in the text format of COPY. */
+/** A row in the text format of COPY. One string that grows: an array of texts takes twice as long. */
 function lineOf(cells: Cells): string {
-  return `${cells.map(textOf).join("\t")}\n`;
+  let line = textOf(cells[0]!);
+  for (let i = 1; i < cells.length; i++) line += `\t${textOf(cells[i]!)}`;
+  return `${line}\n`;
 }
 
 function textOf(cell: Cells[number]): string {
-  if (cell === null) return "\\N";
   if (typeof cell === "number") return String(cell);
+  if (cell === null) return "\\N";
   if (typeof cell === "string") return cell.replace(/[\\\n\r\t]/g, escaped);
   return `\\\\x${Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString("hex")}`;
 }

@@ -8,6 +8,7 @@ import { busyVenue, editStore, prepare, type TestVenue } from "@perpgate/venue/t
 import { describe, expect, onTestFinished, test } from "vitest";
 import { configurationFile, PerpgateProcess } from "../testing/perpgate-process.js";
 import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js";
+import { Indexer } from "./indexer.js";
 
 const programs = postgresPrograms();
 
@@ -122,6 +123,29 @@ describe.skipIf(programs === undefined)("an archive in PostgreSQL", () => {
     await until(async () => (await positionIn(server)) === driver.venue.seq);
     indexer.signal("SIGTERM");
     expect((await indexer.ended).code).toBe(0);
+    await expectSameRows(server, data);
+    await driver.venue.close();
+  });
+
+  // A kill while it went back would have left rows that the next one writes again.
+  test("an indexer that starts again: the archive's position never goes back", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const data = newFolder();
+    const { driver, sessions } = await busyVenue(data);
+    await trade(driver, sessions, 100, 200);
+    await once(server, data);
+    const positions = [await positionIn(server)];
+    for (let from = 200; from < 300; from += 25) await trade(driver, sessions, from, from + 25);
+    const report = {
+      onProgress: ({ position }: { readonly position: number }) => positions.push(position),
+      onWait: () => undefined,
+      onFailure: (reason: string) => expect.unreachable(reason),
+    };
+    const settings = { directory: data, postgres: server.url, once: true, commands: 20 };
+    await new Indexer(settings, report, new AbortController().signal).run();
+    expect(positions.length).toBeGreaterThan(3);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    expect(positions.at(-1)).toBe(driver.venue.seq);
     await expectSameRows(server, data);
     await driver.venue.close();
   });

@@ -38,6 +38,8 @@ interface IndexerReport {
   onFailure(reason: string): void;
 }
 
+/** One that PostgreSQL takes, and one whose rows are made meanwhile. */
+const PENDING_BATCHES = 2;
 /** Commands of a transaction: larger ones delay readers of the archive, smaller ones cost more. */
 const BATCH_COMMANDS = 10_000;
 const POLL_MS = 200;
@@ -51,8 +53,8 @@ export class IndexerRefused extends Error {
 export class Indexer {
   private held: ArchiveHeld = { position: 0, batch: 0, record: 0 };
   private feed: ArchiveFeed | undefined;
-  /** Read, and not known to be in the archive. */
-  private pending: ArchiveBatch | undefined;
+  /** Read, and not known to be in the archive, in order. */
+  private readonly pending: ArchiveBatch[] = [];
 
   constructor(
     private readonly settings: IndexerSettings,
@@ -89,17 +91,24 @@ export class Indexer {
       this.resume(await database.held());
       this.note(log, this.held.position);
       while (!this.signal.aborted) {
-        this.pending ??= this.read();
-        if (this.pending === undefined) {
+        if (this.pending.length === 0) await this.read();
+        const [first] = this.pending;
+        if (first === undefined) {
+          if (this.signal.aborted) break;
           if (once === true) return true;
           await this.pause(POLL_MS);
           continue;
         }
-        await database.write(this.held, this.pending);
-        this.held = this.pending.held;
-        this.pending = undefined;
+        const [written, read] = await Promise.allSettled([
+          database.write(this.held, first),
+          this.read(),
+        ]);
+        if (written.status === "rejected") throw written.reason;
+        this.pending.shift();
+        this.held = first.held;
         this.note(log, this.held.position);
         this.report.onProgress(this.held);
+        if (read.status === "rejected") throw read.reason;
       }
       return true;
     } finally {
@@ -112,9 +121,12 @@ export class Indexer {
     if (isNoted === true) noteArchived(directory, { log, position });
   }
 
-  private read(): ArchiveBatch | undefined {
+  private async read(): Promise<void> {
+    if (this.pending.length >= PENDING_BATCHES) return;
+    const { commands = BATCH_COMMANDS } = this.settings;
     try {
-      return this.feed?.next(this.settings.commands ?? BATCH_COMMANDS);
+      const batch = await this.feed?.next(commands, this.signal);
+      if (batch !== undefined) this.pending.push(batch);
     } catch (error) {
       this.closeFeed();
       throw error;
@@ -124,9 +136,9 @@ export class Indexer {
   /** A batch whose transaction had no answer may be in the archive, or not. */
   private resume(held: ArchiveHeld): void {
     const isKnown = this.feed !== undefined && held.batch === this.held.batch;
-    if (this.feed !== undefined && held.batch === this.pending?.held.batch) {
-      this.pending = undefined;
-    } else if (!isKnown) {
+    const written = this.pending.findIndex((batch) => batch.held.batch === held.batch);
+    if (this.feed !== undefined && written >= 0) this.pending.splice(0, written + 1);
+    else if (!isKnown) {
       this.closeFeed();
       this.feed = ArchiveFeed.open(this.settings.directory, held);
     }
@@ -136,7 +148,7 @@ export class Indexer {
   private closeFeed(): void {
     this.feed?.close();
     this.feed = undefined;
-    this.pending = undefined;
+    this.pending.length = 0;
   }
 
   private async pause(ms: number): Promise<void> {

@@ -4,6 +4,7 @@
  *
  * It reads the log as far as the store has it: that much is certain to stay, also if the machine fails.
  */
+import { setImmediate } from "node:timers/promises";
 import {
   FileSnapshots,
   JournalDamaged,
@@ -41,6 +42,8 @@ export class ArchiveRefused extends Error {
 }
 
 const NOTHING: ArchiveHeld = { position: 0, batch: 0, record: 0 };
+/** Batches between two turns of the event loop, on which the writing of earlier rows goes on. */
+const TURN_BATCHES = 16;
 
 export class ArchiveFeed {
   private readonly rows = new ArchiveRows();
@@ -52,7 +55,7 @@ export class ArchiveFeed {
     readonly logId: string,
     private readonly reader: SegmentReader,
     state: ReplicaState,
-    held: ArchiveHeld,
+    private readonly held: ArchiveHeld,
   ) {
     const { rows } = state;
     // The outbox is not archived.
@@ -94,19 +97,25 @@ export class ArchiveFeed {
     return new ArchiveFeed(directory, hexOf(log.logId), reader, state, held);
   }
 
-  /** The rows of the next commands, about `commands` of them; undefined while there are no more. */
-  next(commands: number): ArchiveBatch | undefined {
-    const { reader, replica } = this;
-    const from = reader.seq.batch;
+  /**
+   * The rows of the next commands that the archive lacks, about `commands` of them; undefined while there are no
+   * more, or once the signal is aborted. What it has is applied first, which makes no rows.
+   */
+  async next(commands: number, signal: AbortSignal): Promise<ArchiveBatch | undefined> {
+    const { reader, replica, held } = this;
+    const from = Math.max(reader.seq.batch, held.batch);
+    const last = Math.max(replica.seq, held.position) + commands;
     const until = this.end();
-    const last = replica.seq + commands;
-    while (replica.seq < last) {
-      const batch = reader.next(until);
-      if (batch === undefined) break;
-      replica.applyBatch(batch);
+    for (let count = 1; replica.seq < last; count++) {
+      const next = reader.next(until);
+      if (next === undefined) break;
+      replica.applyBatch(next);
+      if (count % TURN_BATCHES !== 0) continue;
+      await setImmediate();
+      if (signal.aborted) return undefined;
     }
     const { batch, record } = reader.seq;
-    if (batch === from) return undefined;
+    if (batch <= from) return undefined;
     return { held: { position: replica.seq, batch, record }, rows: this.rows.take() };
   }
 

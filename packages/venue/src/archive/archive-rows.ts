@@ -1,16 +1,15 @@
 /** Collects the rows of some commands, in columns; of rows with the same key the last one. */
-import { TABLES, type TableName } from "../history/history-environment.js";
-import { keyOf } from "../history/keys.js";
+import { TABLES } from "../history/history-environment.js";
 import { ORDER_ROW } from "../history/order-row.js";
 import {
   type AckCells,
   ackCells,
   CODECS,
-  type Entry,
   orderCells,
   PLACEMENT_COLUMNS,
 } from "../history/row-codecs.js";
 import type { RowOffset, RowSink, RowTable } from "../history/rows.js";
+import { eachEntry, Slice } from "../history/slice.js";
 import type { Cell } from "../history/sqlite.js";
 import { isArchived, isWrittenOnce } from "./archive-tables.js";
 
@@ -21,28 +20,14 @@ const IS_ARCHIVED = TABLES.map(isArchived);
 const IS_WRITTEN_ONCE = TABLES.map((name) => isWrittenOnce(CODECS[name].table ?? ""));
 const NO_ACK: readonly Cell[] = Array<null>(PLACEMENT_COLUMNS).fill(null);
 
-interface TableRows {
-  readonly once: Entry[];
-  /** By key. */
-  readonly latest: Map<string, Entry>;
-}
-
-interface CollectedOrder {
-  words: Buffer;
-  /** Of a placement among these commands. */
-  readonly ack: readonly Cell[];
-}
+/** Memory of a batch: it grows if a batch has more. */
+const USUAL_BYTES = 8 * 1024 * 1024;
 
 export class ArchiveRows implements RowSink {
-  private readonly rows = new Map<TableName, TableRows>();
-  private readonly orders = new Map<number, CollectedOrder>();
-  private readonly acks: (readonly Cell[])[] = [];
-  /** Of the command whose order comes next. */
-  private placement: AckCells | undefined;
+  private slice = new Slice(1);
 
   put({ number }: RowTable, key: Uint8Array, value: Uint8Array): void {
-    if (IS_ARCHIVED[number] !== true) return;
-    this.add(number, Buffer.from(key), Buffer.from(value));
+    if (IS_ARCHIVED[number] === true) this.slice.add(number, key, value);
   }
 
   putWords(
@@ -54,77 +39,98 @@ export class ArchiveRows implements RowSink {
     length = words.length,
   ): void {
     if (IS_ARCHIVED[number] !== true) return;
-    const value = new Float64Array(length);
-    for (let i = 0; i < length; i++) value[i] = words[i]!;
-    this.add(number, keyOf(group, place, ordinal), Buffer.from(value.buffer));
+    this.slice.addWords(number, group, place, ordinal, words, length);
   }
 
   overwrite(
-    _offset: RowOffset,
-    table: RowTable,
+    offset: RowOffset,
+    { number }: RowTable,
     group: number,
     place: number,
     words: ArrayLike<number>,
     ordinal = 0,
   ): void {
-    this.putWords(table, group, place, ordinal, words);
+    const { slice } = this;
+    if (offset.slice === slice.number) {
+      slice.writeWords(offset.at, words, words.length);
+      return;
+    }
+    offset.at = slice.addWords(number, group, place, ordinal, words, words.length);
+    offset.slice = slice.number;
   }
 
   /** What was collected since the last call. */
   take(): CollectedRows {
-    const taken = new Map<string, readonly (readonly Cell[])[]>();
-    for (const [name, { once, latest }] of this.rows) {
-      const { table, cells } = CODECS[name];
-      if (table === null) continue;
-      const entries = [...once, ...latest.values()];
-      taken.set(
-        table,
-        entries.map(({ key, value }) => cells(key, value)),
-      );
-    }
-    if (this.orders.size > 0) {
-      taken.set(
-        "order_rows",
-        Array.from(this.orders.values(), ({ words, ack }) => [...orderCells(words), ...ack]),
-      );
-    }
-    if (this.acks.length > 0) taken.set("ack_rows", this.acks.splice(0));
-    this.rows.clear();
-    this.orders.clear();
-    return taken;
+    const { bytes, length, number } = this.slice;
+    const columns = new CollectedColumns();
+    eachEntry(bytes.subarray(0, length), (table, key, value) => columns.add(table, key, value));
+    // Digests and the like are views of its memory.
+    this.slice = new Slice(number + 1, new ArrayBuffer(USUAL_BYTES));
+    return columns.end();
+  }
+}
+
+interface CollectedOrder {
+  cells: readonly Cell[];
+  /** Of a placement among these commands. */
+  readonly ack: readonly Cell[];
+}
+
+class CollectedColumns {
+  private readonly rows = new Map<string, (readonly Cell[])[]>();
+  /** By table and key: the place of a row that a later one replaces. */
+  private readonly places = new Map<string, number>();
+  private readonly orders = new Map<number, CollectedOrder>();
+  /** Of the command whose order comes next. */
+  private placement: AckCells | undefined;
+
+  add(number: number, key: Buffer, value: Buffer): void {
+    const name = TABLES[number]!;
+    const { table, cells } = CODECS[name];
+    if (table === null) return;
+    if (name === "orders") this.addOrder(value);
+    else if (name === "acks") this.addAck(key, value);
+    else if (IS_WRITTEN_ONCE[number] === true) this.rowsOf(table).push(cells(key, value));
+    else this.replace(this.rowsOf(table), `${number} ${key.toString("latin1")}`, cells(key, value));
   }
 
-  private add(number: number, key: Buffer, value: Buffer): void {
-    const table = TABLES[number]!;
-    if (table === "acks") {
-      const ack = ackCells(key, value);
-      if (ack.isPlacement) this.placement = ack;
-      else this.acks.push(ack.cells);
-      return;
-    }
-    if (table === "orders") {
-      this.addOrder(value);
-      return;
-    }
-    let rows = this.rows.get(table);
-    if (rows === undefined) {
-      rows = { once: [], latest: new Map() };
-      this.rows.set(table, rows);
-    }
-    if (IS_WRITTEN_ONCE[number] === true) rows.once.push({ key, value });
-    else rows.latest.set(key.toString("latin1"), { key, value });
+  end(): CollectedRows {
+    if (this.orders.size === 0) return this.rows;
+    const orders = Array.from(this.orders.values(), ({ cells, ack }) => [...cells, ...ack]);
+    return this.rows.set("order_rows", orders);
   }
 
-  private addOrder(words: Buffer): void {
-    const id = words.readDoubleLE(ORDER_ROW.ID * 8);
+  private replace(rows: (readonly Cell[])[], key: string, cells: readonly Cell[]): void {
+    const place = this.places.get(key) ?? rows.length;
+    this.places.set(key, place);
+    rows[place] = cells;
+  }
+
+  private addAck(key: Buffer, value: Buffer): void {
+    const ack = ackCells(key, value);
+    if (ack.isPlacement) this.placement = ack;
+    else this.rowsOf("ack_rows").push(ack.cells);
+  }
+
+  private addOrder(value: Buffer): void {
+    const { placement } = this;
+    const cells = orderCells(value);
+    const id = Number(cells[ORDER_ROW.ID]);
     const known = this.orders.get(id);
     if (known !== undefined) {
-      known.words = words;
+      known.cells = cells;
       return;
     }
-    const { placement } = this;
     const isPlaced = placement?.seq === id;
     if (isPlaced) this.placement = undefined;
-    this.orders.set(id, { words, ack: isPlaced ? placement.fields : NO_ACK });
+    this.orders.set(id, { cells, ack: isPlaced ? placement.fields : NO_ACK });
+  }
+
+  private rowsOf(table: string): (readonly Cell[])[] {
+    const known = this.rows.get(table);
+    if (known !== undefined) return known;
+    const rows: (readonly Cell[])[] = [];
+    this.rows.set(table, rows);
+    return rows;
   }
 }

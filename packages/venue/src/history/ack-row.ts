@@ -1,4 +1,5 @@
 /** The row of an acknowledgement: its leaf, the digest of the signed body, the log's time. */
+import { hash } from "node:crypto";
 import { HASH_BYTES } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
 
@@ -17,6 +18,15 @@ export function encodeAck(leaf: Uint8Array, digest: Uint8Array, timeMs: number):
   const row = Buffer.allocUnsafe(leaf.length + HASH_BYTES + TIME_BYTES);
   row.set(leaf, 0);
   row.set(digest, leaf.length);
+  row.writeDoubleLE(timeMs, leaf.length + HASH_BYTES);
+  return row;
+}
+
+/** As `encodeAck` with the digest of `signed`, which as text costs half of one in a buffer of its own. */
+export function encodeSignedAck(leaf: Uint8Array, signed: Uint8Array, timeMs: number): Buffer {
+  const row = Buffer.allocUnsafe(leaf.length + HASH_BYTES + TIME_BYTES);
+  row.set(leaf, 0);
+  row.write(hash("sha256", signed, "binary"), leaf.length, "binary");
   row.writeDoubleLE(timeMs, leaf.length + HASH_BYTES);
   return row;
 }

@@ -84,8 +84,10 @@ export class ChangeProjection {
   private readonly flags = new Map<number, number>();
   /** The changes of earlier commands are not kept. */
   from = 1;
-  /** Whether rows are written, so that the changes of all accounts are made. */
-  isWhole = false;
+  /** Whether the rows of all accounts are written, fills too. */
+  private isWhole = false;
+  /** Whether the changes of the current command are. */
+  private isKept = false;
   /** Accounts whose changes are made otherwise. */
   isTold: (account: number) => boolean = () => false;
 
@@ -94,8 +96,20 @@ export class ChangeProjection {
     private readonly writeMoney: MoneyWriter,
   ) {}
 
-  isWanted(account: number): boolean {
+  /** Called before all others; `isWhole`: the rows of all accounts are written. */
+  beginCommand(seq: number, isWhole: boolean): void {
+    this.isWhole = isWhole;
+    this.isKept = isWhole && seq >= this.from;
+  }
+
+  /** Whether the account's fills are made. */
+  wantsFills(account: number): boolean {
     return this.isWhole || this.isTold(account);
+  }
+
+  /** Whether its changes are: a rebuild makes those of the last commands alone. */
+  isWanted(account: number): boolean {
+    return this.isKept || this.isTold(account);
   }
 
   /** Flags the account's rows of the command. */
@@ -144,10 +158,8 @@ export class ChangeProjection {
   }
 
   endCommand(seq: number): void {
-    const { isWhole, flags } = this;
-    const isKept = isWhole && seq >= this.from;
-    if (isWhole && !isKept) flags.clear();
-    else if (flags.size > 0) this.setFlags();
+    const { isKept } = this;
+    if (this.flags.size > 0) this.setFlags();
     if (!this.hasRows) {
       this.count = 0;
       return;

@@ -129,7 +129,7 @@ export class HistoryRows {
     const { seq, timeMs, events } = applied;
     const { words, length } = events;
     const { isOn, isWhole } = this.sink;
-    this.changes.isWhole = isWhole;
+    this.changes.beginCommand(seq, isWhole);
     if (length > 0) this.sessions.onCommand(applied, words[0]!);
     if (isOn) this.onOwnRows(applied);
     let trades = 0;

@@ -99,7 +99,7 @@ export class LedgerProjection implements FillSink {
   ) {}
 
   wants(account: number): boolean {
-    return this.changes.isWanted(account);
+    return this.changes.wantsFills(account);
   }
 
   onFill(account: number, market: number, ordinal: number, row: number[]): void {

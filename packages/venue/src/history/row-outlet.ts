@@ -1,6 +1,5 @@
 /** The way of the rows from the projections to their sink. */
-import { sha256 } from "../blocks/merkle.js";
-import { encodeAck } from "./ack-row.js";
+import { encodeSignedAck } from "./ack-row.js";
 import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
 import type { RowOffset, RowSink, RowTable } from "./rows.js";
@@ -23,7 +22,7 @@ export class RowOutlet implements RowSink {
   putAck(seq: number, leaf: Uint8Array, signed: Uint8Array, timeMs: number): void {
     const { sink } = this;
     if (sink?.putAck !== undefined) sink.putAck(seq, leaf, signed, timeMs);
-    else sink?.put(ROW_TABLES.acks, keyOf(seq), encodeAck(leaf, sha256(signed), timeMs));
+    else sink?.put(ROW_TABLES.acks, keyOf(seq), encodeSignedAck(leaf, signed, timeMs));
   }
 
   put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
