@@ -18,7 +18,7 @@ export {
   type ArchiveTable,
   archiveTables,
 } from "./archive/archive-tables.js";
-export type { ArchiveQuery } from "./archive/archived-rows.js";
+export { type ArchiveQuery, PUBLIC_READER } from "./archive/archived-rows.js";
 export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
 export { DepositVotes } from "./deposit-votes.js";
@@ -93,7 +93,12 @@ export {
 } from "./venue-options.js";
 export type { RecoverWallet } from "./verify/evidence-check.js";
 export { NothingToVerify } from "./verify/starting-point.js";
-export { type StoreStatus, storeStatus } from "./verify/store-status.js";
+export {
+  type StoreStatus,
+  type StoreWindow,
+  storeStatus,
+  storeWindow,
+} from "./verify/store-status.js";
 export { type StoreReport, verifyStore } from "./verify/store-verify.js";
 export { StoreUnusable, type TableReport, type VerifiedTable } from "./verify/stored-tables.js";
 export {

@@ -6,7 +6,14 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { POLL } from "@perpgate/journal/testing";
-import { busyVenue, PastLists, signInCommand, TestVenue } from "@perpgate/venue/testing";
+import { type ArchiveQuery, PUBLIC_READER } from "@perpgate/venue";
+import {
+  busyVenue,
+  orderCommand,
+  PastLists,
+  signInCommand,
+  TestVenue,
+} from "@perpgate/venue/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js";
 import { ArchiveReads } from "./archive-reads.js";
@@ -38,6 +45,30 @@ async function signIn(driver: TestVenue, name: number, visit: number): Promise<n
   return (await driver.submit(command, evidence)).seq;
 }
 
+/** An order that its owner calls "again", as all of them, and cancels. */
+async function orderAgain(driver: TestVenue, session: number, nonce: number): Promise<void> {
+  const nothing = new Uint8Array(0);
+  const order = orderCommand(session, nonce, "long", 640_000, 1);
+  const { seq: orderId } = await driver.submit(
+    {
+      ...order,
+      extras: {
+        sizeLots: 0,
+        timeInForce: 0,
+        expiresAtMs: 0,
+        clientOrderId: "again",
+        trigger: 0,
+        limitTicks: 0,
+        closePosition: false,
+        selfTrade: 0,
+        validUntilMs: 0,
+      },
+    },
+    { signed: Buffer.from("again"), signature: nothing, publicKey: nothing },
+  );
+  await driver.submit({ kind: "CancelOrder", stampMs: order.stampMs, session, orderId });
+}
+
 /** Trades, funding and orders that rest, in half days; the archive has each before the next one. */
 async function traded(data: string, url: string): Promise<TestVenue> {
   const retention = { hotMs: DAY_MS, waitsForArchive: true };
@@ -55,6 +86,7 @@ async function traded(data: string, url: string): Promise<TestVenue> {
       await driver.order(taker, nonce, "long", 650_000 + i, i % 3 === 0 ? 40 : 10);
       if (i % 4 === 0) await driver.tick();
     }
+    await orderAgain(driver, taker, ++nonce);
     await driver.tick();
     await driver.venue.history.flush();
     await feed(data, url);
@@ -87,6 +119,15 @@ function listsOf({ venue: { views } }: TestVenue, archive?: ArchiveReads, logId 
     lists.set(`payments ${account}`, (query, note) => past.fundingPayments(account, query, note));
     lists.set(`ledger ${account}`, (query, note) => past.ledger(account, query, note));
   }
+  const named = (account: number, names: { nonce?: number; clientOrderId?: string }) => {
+    return (query: Query, note: Note) => past.ordersNamed(account, names, query, note);
+  };
+  lists.set("orders of a client's id", named(2, { clientOrderId: "again" }));
+  lists.set("orders of an old nonce", named(1, { nonce: 103 }));
+  lists.set(
+    "orders of an old nonce and another's id",
+    named(2, { nonce: 103, clientOrderId: "other" }),
+  );
   return lists;
 }
 
@@ -135,7 +176,8 @@ describe.skipIf(programs === undefined)("reads that go on in an archive", () => 
     for (const [name, read] of listsOf(whole)) {
       const all = await read({ limit: 1_000 }, { ...NO_NOTE });
       // No funding is due without an index between the ticks.
-      if (!name.startsWith("payments")) expect(all.length, name).toBeGreaterThan(3);
+      const isShort = name.startsWith("payments") || name.includes("nonce");
+      if (!isShort) expect(all.length, name).toBeGreaterThan(3);
       const own = lists.get(name);
       if (own === undefined) throw new Error(name);
       expect(await paged(own, false), name).toEqual(all);
@@ -150,6 +192,26 @@ describe.skipIf(programs === undefined)("reads that go on in an archive", () => 
     for (const order of orders) expect(await past.order(1, Number(order.orderId))).toEqual(order);
     expect(await past.order(2, Number(orders.at(-1)?.orderId))).toBeUndefined();
     await whole.venue.close();
+    const again = await lists.get("orders of an old nonce")?.({ limit: 10 }, { ...NO_NOTE });
+    expect(again).toMatchObject([{ nonce: 103, status: "filled" }]);
+
+    // A page that is full looks into the days that it needs, not into all.
+    const days = await server.query(
+      "SELECT 1 FROM pg_inherits WHERE inhparent = 'fill_rows'::regclass",
+    );
+    expect(days.length).toBeGreaterThan(3);
+    const looked = new Set<string>();
+    const explained: ArchiveQuery = async (sql, reader) => {
+      const plan = await archive.query(`EXPLAIN ${sql}`, reader);
+      for (const [table] of plan.join().matchAll(/fill_rows_\d{8}/g)) looked.add(table);
+      return archive.query(sql, reader);
+    };
+    const older = venue.views.archived(explained, venue.logId);
+    const last = await older.fills(1, { limit: 2, before: String(historyBefore) });
+    expect(last).toHaveLength(2);
+    expect(looked.size).toBeLessThan(3);
+    expect(await older.fills(1, { limit: 2, after: "0" })).toHaveLength(2);
+    expect(looked.size).toBeLessThan(5);
 
     // Without PostgreSQL, and with the archive of another log: a page says where it ends.
     for (const [reads, logId] of [
@@ -183,10 +245,25 @@ describe.skipIf(programs === undefined)("reads that go on in an archive", () => 
   test("a read that takes too long: given up, and ended at the server", async () => {
     const server = await PostgresServer.start(programs ?? "");
     const reads = new ArchiveReads(server.url, { warn: () => undefined });
-    await expect(reads.query("SELECT pg_sleep(600)")).rejects.toThrow(/timeout/);
+    await expect(reads.query("SELECT pg_sleep(600)", 1)).rejects.toThrow(/timeout/);
     const running = "SELECT 1 FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'";
     await expect.poll(() => server.query(`${running} AND state = 'active'`), POLL).toEqual([]);
-    expect(await reads.query("SELECT 7")).toEqual([[7]]);
+    expect(await reads.query("SELECT 7", 1)).toEqual([[7]]);
     await reads.close();
+  });
+
+  test("slow reads of one account: others read meanwhile, and it has one connection", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const reads = new ArchiveReads(server.url, { warn: () => undefined });
+    const slow = Array.from({ length: 8 }, () => reads.query("SELECT pg_sleep(600)", 1));
+    const ended = Promise.allSettled(slow);
+    expect(await reads.query("SELECT 7", 2)).toEqual([[7]]);
+    expect(await reads.query("SELECT 8", PUBLIC_READER)).toEqual([[8]]);
+    const running = "SELECT 1 FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'";
+    expect((await server.query(`${running} AND state = 'active'`)).length).toBeLessThan(2);
+    await reads.close();
+    const outcomes = await ended;
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(8).fill("rejected"));
+    await expect(reads.query("SELECT 7", 2)).rejects.toThrow(/closed/);
   });
 });

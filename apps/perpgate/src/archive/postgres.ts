@@ -77,6 +77,11 @@ export class Postgres {
     return postgres;
   }
 
+  /** The server has ended the connection. */
+  get isLost(): boolean {
+    return this.lost !== undefined;
+  }
+
   async query(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     if (this.lost !== undefined) throw this.lost;
     return (await this.client.query(text, values)).rows;

@@ -5,7 +5,8 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { TestCosigner } from "@perpgate/protocol/testing";
-import { newLogKey } from "@perpgate/venue";
+import { newLogKey, noteArchived } from "@perpgate/venue";
+import { busyVenue, editStore } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
 import { commandHere } from "../testing/command-here.js";
@@ -16,6 +17,7 @@ import {
   temporaryFolder,
 } from "../testing/perpgate-process.js";
 import type { Finding } from "./finding.js";
+import { checkHistory } from "./history-check.js";
 import {
   checkBacklog,
   checkClock,
@@ -67,11 +69,47 @@ test("a machine that is fine: every check, no problem, and nothing left in the f
       "file system",
       "lock",
       "sync",
+      "history",
       "port",
       "metrics port",
     ],
   ]);
   expect(readdirSync(data)).toEqual([]);
+});
+
+test("the history: what is kept and from when; an archive that stands still is a warning", async () => {
+  const data = temporaryFolder();
+  const settings = { ...DEFAULT_SETTINGS, data };
+  const archive = { postgres: "postgresql:///perpgate" };
+  expect(checkHistory(settings).found).toBe("rows of 30 days are kept; there are none yet");
+  const { venue } = (await busyVenue(data)).driver;
+  await venue.close();
+  const position = venue.seq;
+  const all = new RegExp(
+    `^rows of 30 days are kept: [0-9.]+ MiB up to position ${position}, from the beginning on$`,
+  );
+  expect(checkHistory(settings)).toMatchObject({
+    status: "ok",
+    found: expect.stringMatching(all),
+  });
+  editStore(data, (store) =>
+    store.exec("UPDATE store SET kept_from = 9, kept_from_ms = 1800000000000"),
+  );
+  const history = { hotDays: 2, maxMiB: 500 };
+  expect(checkHistory({ ...settings, history }).found).toMatch(
+    /^rows of 2 days are kept, 500 MiB at most: .* from 2027-01-15T08:00:00.000Z on$/,
+  );
+  noteArchived(data, { log: venue.logId, position: 7 });
+  const fed = checkHistory({ ...settings, archive });
+  expect(fed).toMatchObject({
+    status: "ok",
+    found: expect.stringMatching(/archive is at position 7$/),
+  });
+  editStore(data, (store) => store.exec("UPDATE store SET position = 2000000"));
+  expect(checkHistory({ ...settings, archive })).toMatchObject({
+    status: "warning",
+    advice: expect.stringContaining("no row that it lacks is dropped"),
+  });
 });
 
 test("no flock, a taken port, servers that do not run: problems with advice, exit code 1", async () => {

@@ -21,6 +21,7 @@ import type { Settings } from "../serve/settings.js";
 import { signInRulesOf } from "../serve/sign-in-settings.js";
 import { checkDisk } from "./disk-checks.js";
 import { type Finding, ok, problem, type Status, warning } from "./finding.js";
+import { checkHistory } from "./history-check.js";
 import {
   checkBacklog,
   checkClock,
@@ -83,6 +84,7 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
     checkBuild(settings),
     ...checkControl(unanswered),
     ...checkDisk(settings, isRunning),
+    checkHistory(settings),
     ...(await checkPorts(settings, isRunning)),
     ...(await checkServers(settings)),
     ...checkCores(settings),

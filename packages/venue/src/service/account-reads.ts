@@ -5,7 +5,7 @@ import type { PreconfirmProof } from "@perpgate/protocol";
 import { ApiError, hexFromBytes, parseOrderId } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
-import { isNamed, ordersFor, readsPast } from "./orders-query.js";
+import { isNamed, openOrdersFor, readsPast } from "./orders-query.js";
 import type { PastLists } from "./past-lists.js";
 import { heldPromises } from "./public-reads.js";
 import { wallTimeOf } from "./wall-time.js";
@@ -49,10 +49,11 @@ export function accountReads(venue: Venue, calls: AccountCalls, past: PastLists)
       calls.run(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
         if (readsPast(query)) await venue.history.reached();
-        if (!readsPast(query) || isNamed(query)) {
-          const result = ordersFor(views, account, query, noteRows(notes));
-          if (readsPast(query)) notes.historyBefore = views.edgeInPage(query, result.length);
-          return { result };
+        const onRead = noteRows(notes);
+        // Open orders are in the store, however old they are.
+        if (query.status !== "all") return { result: openOrdersFor(views, account, query, onRead) };
+        if (isNamed(query)) {
+          return { result: await past.ordersNamed(account, query, query, notes, onRead) };
         }
         const result = await past.orders(account, query, notes);
         notes.rows += result.length;

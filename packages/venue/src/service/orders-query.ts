@@ -15,25 +15,20 @@ export function isNamed({ nonce, clientOrderId }: OrdersQuery): boolean {
   return nonce !== undefined || clientOrderId !== undefined;
 }
 
-/** `onRead` gets the number of rows that were read: a filter may leave few of them. */
-export function ordersFor(
+/** Those that are open. `onRead` gets the number of rows that were read: a filter may leave few of them. */
+export function openOrdersFor(
   views: Views,
   account: number,
   query: OrdersQuery,
   onRead: (rows: number) => void,
 ): Order[] {
-  const { status = "open", nonce, clientOrderId } = query;
   if (!readsPast(query)) {
     const orders = openOrders(views, account, query);
     onRead(orders.length);
     return inPage(orders, query);
   }
-  if (nonce === undefined && clientOrderId === undefined) {
-    const orders = views.orders(account, query);
-    onRead(orders.length);
-    return orders;
-  }
-  const found = views.ordersNamed(account, { nonce, clientOrderId, status }, query);
+  const { nonce, clientOrderId } = query;
+  const found = views.ordersNamed(account, { nonce, clientOrderId, status: "open" }, query);
   onRead(found.read);
   return wholePage(found, query);
 }

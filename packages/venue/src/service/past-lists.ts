@@ -5,9 +5,12 @@
 import type { NotesInMaking } from "@perpgate/link";
 import type { Fill, FundingPayment, LedgerEntry, Order, Trade } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
+import { PUBLIC_READER } from "../archive/archived-rows.js";
 import type { ArchivedViews } from "../views/archived-views.js";
+import type { OrderNames } from "../views/order-view.js";
 import type { RowsQuery } from "../views/row-query.js";
 import type { Views } from "../views/views.js";
+import { wholePage } from "./whole-page.js";
 
 type EdgeNote = Pick<NotesInMaking, "historyBefore">;
 
@@ -15,6 +18,8 @@ interface PastList<T> {
   /** The page as far as the store has it. */
   recent(query: RowsQuery): T[];
   older(archive: ArchivedViews, query: RowsQuery): Promise<T[]>;
+  /** The account that asks, or `PUBLIC_READER`. */
+  readonly reader: number;
   idOf(row: T): string;
 }
 
@@ -34,6 +39,7 @@ export class PastLists {
     return this.page<Fill>(query, note, {
       recent: (page) => this.views.fills(account, page),
       older: (archive, page) => archive.fills(account, page),
+      reader: account,
       idOf,
     });
   }
@@ -44,6 +50,7 @@ export class PastLists {
     return this.page<Trade>(query, note, {
       recent: (page) => this.views.trades(symbol, page) ?? [],
       older: (archive, page) => archive.trades(symbol, page),
+      reader: PUBLIC_READER,
       idOf,
     });
   }
@@ -53,6 +60,27 @@ export class PastLists {
     return this.page<Order>(query, note, {
       recent: (page) => this.views.orders(account, page),
       older: (archive, page) => archive.orders(account, page),
+      reader: account,
+      idOf: ({ orderId }) => orderId,
+    });
+  }
+
+  /** That have a name, in any state. `onRead` gets the number of rows that the store read. */
+  ordersNamed(
+    account: number,
+    names: OrderNames,
+    query: RowsQuery,
+    note: EdgeNote,
+    onRead: (rows: number) => void = NOTHING,
+  ): Promise<Order[]> {
+    return this.page<Order>(query, note, {
+      recent: (page) => {
+        const found = this.views.ordersNamed(account, names, page);
+        onRead(found.read);
+        return wholePage(found, page);
+      },
+      older: (archive, page) => archive.ordersNamed(account, names, page),
+      reader: account,
       idOf: ({ orderId }) => orderId,
     });
   }
@@ -67,6 +95,7 @@ export class PastLists {
     return this.page<LedgerEntry>(query, note, {
       recent: (page) => this.views.ledger(account, page, onRead),
       older: (archive, page) => archive.ledger(account, page, onRead),
+      reader: account,
       idOf,
     });
   }
@@ -75,6 +104,7 @@ export class PastLists {
     return this.page<FundingPayment>(query, note, {
       recent: (page) => this.views.fundingPayments(account, page),
       older: (archive, page) => archive.fundingPayments(account, page),
+      reader: account,
       idOf,
     });
   }
@@ -87,7 +117,7 @@ export class PastLists {
     } catch (error) {
       if (archive === undefined || !isNotKept(error)) throw error;
       try {
-        await archive.need(Number(views.historyBefore?.position ?? 0));
+        await archive.need(Number(views.historyBefore?.position ?? 0), account);
         return await archive.order(account, id);
       } catch (failure) {
         this.onUnreachable(failure);
@@ -99,7 +129,7 @@ export class PastLists {
   private async page<T>(
     query: RowsQuery,
     note: EdgeNote,
-    { recent, older, idOf }: PastList<T>,
+    { recent, older, reader, idOf }: PastList<T>,
   ): Promise<T[]> {
     const { views, archive } = this;
     const page = recent(query);
@@ -112,7 +142,7 @@ export class PastLists {
     const isAscending = after !== undefined;
     try {
       if (archive !== undefined) {
-        await archive.need(edge);
+        await archive.need(edge, reader);
         const left = isAscending ? limit : limit - inWindow.length;
         const until = before !== undefined && positionOf(before) < edge ? before : String(edge);
         const rows = await older(archive, { ...query, before: until, limit: left });

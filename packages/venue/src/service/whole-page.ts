@@ -9,7 +9,7 @@ import type { FilteredRows } from "../history/filtered-rows.js";
  */
 export function wholePage<T>(
   { rows, read, stoppedAt }: FilteredRows<T>,
-  { after }: { readonly after?: string },
+  { after }: { readonly after?: string | undefined },
 ): T[] {
   if (stoppedAt === null) return [...rows];
   const found = rows.length;

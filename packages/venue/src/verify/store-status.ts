@@ -2,6 +2,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { JournalDamaged } from "@perpgate/journal";
+import { archivedPosition } from "../archive/archive-note.js";
+import { FoundHistory } from "../history/found-history.js";
 import { HISTORY_FORMAT, TABLES } from "../history/history-environment.js";
 import { STORE_FILE } from "../history/sqlite.js";
 import { dataFolder } from "../recovery/data-folder.js";
@@ -57,4 +59,38 @@ export async function storeStatus(
   } finally {
     store.close();
   }
+}
+
+/** What a folder keeps of the past, as far as the header of its store tells. */
+export interface StoreWindow {
+  /** Of the file and its write-ahead file. */
+  readonly bytes: number;
+  /** Of the last command in the store. */
+  readonly position: number;
+  /** Where its window begins; null if all rows are there. */
+  readonly historyBefore: StoreStatus["historyBefore"];
+  /** The last command that the archive has which is fed from here; 0 if that is not known. */
+  readonly archived: number;
+}
+
+/** Reads no rows. Undefined where there is no store, or none that can be read: the next start makes one. */
+export function storeWindow(directory: string): StoreWindow | undefined {
+  const folder = dataFolder(directory);
+  const found = FoundHistory.find(folder.history);
+  try {
+    if (found.row === undefined) return undefined;
+    const { log, position, keptFrom, keptFromMs } = found.row;
+    return {
+      bytes: storedBytes(join(folder.history, STORE_FILE)),
+      position,
+      historyBefore: keptFrom === 1 ? null : { position: keptFrom, time: keptFromMs },
+      archived: archivedPosition(folder, log),
+    };
+  } finally {
+    found.close();
+  }
+}
+
+function storedBytes(file: string): number {
+  return statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0);
 }

@@ -94,7 +94,7 @@ export function ordersNamedView(
 }
 
 /** Undefined for what no order can have. */
-function nameOf({ nonce, clientOrderId }: OrderNames): NonceOrClientId | undefined {
+export function nameOf({ nonce, clientOrderId }: OrderNames): NonceOrClientId | undefined {
   const clientId = clientOrderId === undefined ? undefined : clientIdWords(clientOrderId);
   const isValid = clientOrderId === undefined || clientId !== undefined;
   if (nonce !== undefined && isValid) return { nonce, clientId };

@@ -424,7 +424,8 @@ export class Views {
 
   /** What an archive has of the past. */
   archived(query: ArchiveQuery, logId: string): ArchivedViews {
-    return new ArchivedViews(this.source, new ArchivedRows(query, logId));
+    const { source } = this;
+    return new ArchivedViews(source, new ArchivedRows(query, source.history, logId));
   }
 
   /** The position where it begins, if rows before it belong to a page, which has so many rows; otherwise 0. */
