@@ -21,7 +21,7 @@ import {
   observe,
   type ReplicaState,
 } from "@perpgate/venue/testing";
-import { CONFIG, VenueFlow } from "./engine/venue-flow.js";
+import { CONFIG, StreamedFlow } from "./engine/venue-flow.js";
 import { inFolder } from "./harness/gateway.js";
 import { parseOptions } from "./harness/options.js";
 import { Report } from "./harness/report.js";
@@ -120,7 +120,7 @@ await inFolder("recovery", async (folder) => {
   const { journal } = dataFolder(directory);
   const isRecorded = await report.step("recording and replaying", async () => {
     const [accounts, count] = [options.number("accounts"), options.number("commands")];
-    const flow = new VenueFlow(accounts, count);
+    const flow = new StreamedFlow(accounts, count);
     const { end, commands } = await recordLog(journal, flow);
     fullReplay(journal, end, commands);
     await fromSnapshot(journal, end);

@@ -30,7 +30,7 @@ import {
   prepare,
 } from "@perpgate/venue/testing";
 import { ThreadClock } from "./engine/thread-clock.js";
-import { CONFIG, VenueFlow } from "./engine/venue-flow.js";
+import { CONFIG, StreamedFlow } from "./engine/venue-flow.js";
 import { inFolder } from "./harness/gateway.js";
 import { parseOptions } from "./harness/options.js";
 import { moduleOf } from "./harness/release-before.js";
@@ -284,8 +284,7 @@ async function measureRebuild(directory: string, commands: number): Promise<void
 
 await inFolder("store", async (folder) => {
   const data = (name: string) => join(folder, name);
-  const flow = new VenueFlow(options.number("accounts"), options.number("commands"));
-  const orders = flow.timed.filter(({ kind }) => kind === "PlaceOrder").length;
+  const flow = new StreamedFlow(options.number("accounts"), options.number("commands"));
   const before = options.text("before");
   const releases: [string, typeof Venue.open][] = [["this release", (each) => Venue.open(each)]];
   if (before !== undefined) {
@@ -299,7 +298,7 @@ await inFolder("store", async (folder) => {
     await report.step(name, async () => {
       const directory = data(`data-${i}`);
       const { journal } = dataFolder(directory);
-      const { commands, end } = await recordLog(journal, flow);
+      const { commands, orders, end } = await recordLog(journal, flow);
       const replay = replayMicros(journal, end.batch);
       await measure(name, open, directory, { orders, commands, replay });
       if (i > 0) return;

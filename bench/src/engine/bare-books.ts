@@ -83,7 +83,7 @@ export class BookOperations {
   private readonly timed: Float64Array;
 
   constructor(flow: VenueFlow) {
-    const opening = [...flow.opening()];
+    const opening = flow.opening;
     this.opening = operationsOf(opening, 0);
     this.timed = operationsOf(flow.timed, opening.length);
   }

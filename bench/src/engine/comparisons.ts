@@ -45,7 +45,7 @@ export async function againstBefore(
 }
 
 function processorMs(engine: InstanceType<BareEngine>, flow: VenueFlow, version: number): number {
-  for (const command of flow.opening()) {
+  for (const command of flow.opening) {
     const isFirst = command.kind === "Genesis";
     engine.apply(isFirst ? { ...command, engineVersion: version } : command);
   }

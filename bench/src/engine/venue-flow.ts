@@ -79,15 +79,19 @@ export function order(
   return plainOrder({ stampMs: START_MS, session, key: KEY, nonce, type, ...terms });
 }
 
-export class VenueFlow {
-  readonly timed: Command[] = [];
-  /** The orders that rest when the timed part begins. */
-  private readonly resting: Command[] = [];
+/** Open orders at which the flow cancels instead of adding more: beyond those of a million commands. */
+const MOST_OPEN = 200_000;
 
+/** A flow, one command after another: of any length, with the memory of an engine. */
+export class StreamedFlow {
   constructor(
     private readonly accounts: number,
-    count: number,
-  ) {
+    private readonly count: number,
+  ) {}
+
+  /** First those that open the venue, then the orders that rest, then `count` more. */
+  *commands(): Generator<Command> {
+    const { accounts } = this;
     const random = new Random(SEED);
     const engine = new Engine();
     const live: { id: number; session: number }[] = [];
@@ -102,46 +106,55 @@ export class VenueFlow {
       const price = isBid ? INDEX_TICKS - 1 - depth : INDEX_TICKS + 1 + depth;
       return place(isBid, price, 20 + random.below(80), 1 + random.below(20));
     };
-    const apply = (command: Command, into = this.timed): void => {
-      into.push(command);
+    const applied = (command: Command): Command => {
       engine.apply(command);
       if (command.kind === "PlaceOrder" && command.priceTicks > 0) {
         live.push({ id: engine.seq, session: command.session });
       }
+      return command;
     };
-    for (const command of openingCommands(accounts)) engine.apply(command);
-    for (let i = 0; i < LEVELS; i++) apply(rest(i % 2 === 0, i >> 1), this.resting);
+    for (const command of openingCommands(accounts)) yield applied(command);
+    for (let i = 0; i < LEVELS; i++) yield applied(rest(i % 2 === 0, i >> 1));
     let slot = START_MS / 200;
-    while (this.timed.length < count) {
+    for (let made = 0; made < this.count; made++) {
       const dice = random.next();
       const isBid = random.next() < 0.5;
-      if (this.timed.length % 1_000 === 998) {
+      if (made % 1_000 === 998 && made + 1 < this.count) {
         const stampMs = slot++ * 200;
         const indexTicks = INDEX_TICKS + random.below(21) - 10;
-        apply({ kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot });
-        apply({ kind: "Tick", slot });
-      } else if (dice < 0.48) {
-        apply(rest(isBid, Math.floor((LEVELS / 2) * random.next() ** 4)));
+        yield applied({ kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot });
+        yield applied({ kind: "Tick", slot });
+        made++;
+      } else if (dice < 0.48 && live.length < MOST_OPEN) {
+        yield applied(rest(isBid, Math.floor((LEVELS / 2) * random.next() ** 4)));
       } else if (dice < 0.88 && live.length > 0) {
         const { id: orderId, session } = takeRandom(live, random);
-        apply({ kind: "CancelOrder", stampMs: START_MS, session, orderId });
+        yield applied({ kind: "CancelOrder", stampMs: START_MS, session, orderId });
       } else {
         const price = random.next() < 0.67 ? 0 : isBid ? INDEX_TICKS + 50 : INDEX_TICKS - 50;
-        apply(place(isBid, price, 2 + random.below(10), 10));
+        yield applied(place(isBid, price, 2 + random.below(10), 10));
       }
     }
   }
+}
 
+/** A flow in memory, to be applied again and again. */
+export class VenueFlow {
+  readonly timed: readonly Command[];
   /** Commands that bring a fresh engine to the start of the timed part. */
-  *opening(): Generator<Command> {
-    yield* openingCommands(this.accounts);
-    yield* this.resting;
+  readonly opening: readonly Command[];
+
+  constructor(accounts: number, count: number) {
+    const commands = [...new StreamedFlow(accounts, count).commands()];
+    const begins = commands.length - count;
+    this.opening = commands.slice(0, begins);
+    this.timed = commands.slice(begins);
   }
 
   /** A fresh engine at the start of the timed part. */
   prepare(): Engine {
     const engine = new Engine();
-    for (const command of this.opening()) engine.apply(command);
+    for (const command of this.opening) engine.apply(command);
     return engine;
   }
 }

@@ -5,7 +5,7 @@ import { joining } from "@perpgate/engine/testing";
 import { type LogSeq, openJournal } from "@perpgate/journal";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { type Evidence, encodeRecord, listingEvidence, NO_EVIDENCE } from "@perpgate/venue";
-import { CONFIG, type VenueFlow } from "../engine/venue-flow.js";
+import { CONFIG, LEVELS, type StreamedFlow } from "../engine/venue-flow.js";
 
 /** Records of a batch: about what arrives during one sync at some thousand orders a second. */
 const BATCH_RECORDS = 32;
@@ -23,31 +23,49 @@ function evidenceOf({ kind }: Command): Evidence {
   return kind === "PlaceOrder" ? SIGNED : NO_EVIDENCE;
 }
 
-/** Genesis and the writer's join have a batch each. */
-function* batchesOf(commands: readonly Command[]): Generator<readonly Command[]> {
-  yield commands.slice(0, 1);
-  yield commands.slice(1, 2);
-  for (let at = 2; at < commands.length; at += BATCH_RECORDS) {
-    yield commands.slice(at, at + BATCH_RECORDS);
+/** The join takes the place of an index that the flow does not need: positions stay as they are. */
+function* joined(flow: StreamedFlow): Generator<Command> {
+  let at = 0;
+  for (const command of flow.commands()) {
+    if (at === 1) yield joining(WRITER, "venue", 0);
+    if (at !== CONFIG.markets.length) yield command;
+    at++;
   }
 }
 
-/** The commands of a flow, in the journal of that folder. */
-export async function recordLog(
-  directory: string,
-  flow: VenueFlow,
-): Promise<{ readonly commands: number; readonly end: LogSeq }> {
-  // The join takes the place of an index that the flow does not need: positions stay as they are.
-  const opening = [...flow.opening()];
-  opening.splice(CONFIG.markets.length, 1);
-  opening.splice(1, 0, joining(WRITER, "venue", 0));
-  const commands = [...opening, ...flow.timed];
+/** Genesis and the writer's join have a batch each. */
+function* batchesOf(commands: Iterable<Command>): Generator<readonly Command[]> {
+  let batch: Command[] = [];
+  let count = 0;
+  for (const command of commands) {
+    batch.push(command);
+    count++;
+    if (count > 2 && batch.length < BATCH_RECORDS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+interface RecordedLog {
+  readonly commands: number;
+  /** Placed after those that rest when the flow begins. */
+  readonly orders: number;
+  readonly end: LogSeq;
+}
+
+/** The commands of a flow, in the journal of that folder. Memory holds those of a few batches. */
+export async function recordLog(directory: string, flow: StreamedFlow): Promise<RecordedLog> {
   const journal = await openJournal({ directory });
   let pending: Promise<void>[] = [];
   let counter = -1;
-  for (const batch of batchesOf(commands)) {
+  let commands = 0;
+  let orders = -LEVELS;
+  for (const batch of batchesOf(joined(flow))) {
     const id = counter < 0 ? { writer: GENESIS_WRITER, counter: 0 } : { writer: WRITER, counter };
     counter++;
+    commands += batch.length;
+    orders += batch.filter(({ kind }) => kind === "PlaceOrder").length;
     pending.push(
       journal.append(
         id,
@@ -61,5 +79,5 @@ export async function recordLog(
   await Promise.all(pending);
   const { end } = journal;
   await journal.close();
-  return { commands: commands.length, end };
+  return { commands, orders, end };
 }
