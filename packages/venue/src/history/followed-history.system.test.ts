@@ -1,8 +1,12 @@
 /** A venue whose rows the store's thread makes: what is read right after a command, and what is on disk. */
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { pastOf, trade, traded } from "../testing/traded-venue.js";
+import { verifyStore } from "../verify/store-verify.js";
 import { verify } from "../verify/verify.js";
 import { FollowedHistory } from "./followed-history.js";
 import { openEnvironment } from "./history-environment.js";
@@ -93,4 +97,51 @@ test("another tool locks the store: rows are read as before, and written once it
   expect(views.fills(2, { limit: 1_000 })).toHaveLength(80);
   await driver.venue.close();
   expect((await verify(folder)).fault).toBeNull();
+});
+
+/** The store's threads that are started from now on; the one that writes is a thread of theirs. */
+function storeThreads(): readonly Worker[] {
+  const threads: Worker[] = [];
+  const onWorker = (worker: Worker): void => {
+    if (worker.threadName === "store") threads.push(worker);
+  };
+  process.on("worker", onWorker);
+  onTestFinished(() => void process.off("worker", onWorker));
+  return threads;
+}
+
+const SEED = Number(process.env.PERPGATE_SEED ?? Date.now() % 1_000_000);
+
+test(`the store's thread is killed again and again, seed ${SEED}: the venue stops, and no row is missing or double`, async () => {
+  const random = new Random(SEED);
+  const threads = storeThreads();
+  const first = await TestVenue.open(folder, IN_THREAD);
+  const { sessions } = await traded(first);
+  await first.venue.close();
+  const [maker = 0, taker = 0] = sessions;
+  for (let nonce = 100; nonce < 400; nonce += 100) {
+    const driver = await TestVenue.open(folder, IN_THREAD);
+    const { venue } = driver;
+    const orders = 1 + random.below(30);
+    for (let i = 0; i < orders; i++) {
+      void driver.order(maker, nonce + i, "short", 650_010, 20);
+      await driver.order(taker, nonce + i, "long", 650_010, 20);
+      if (i % 8 === 0) await driver.tick();
+    }
+    // Half of the times what was passed to it is on its way to the disk.
+    if (random.chance(0.5)) void venue.history.flush().catch(() => undefined);
+    await threads.at(-1)?.terminate();
+    expect((await venue.failed).message).toMatch(/^the store thread ended/);
+    await venue.close();
+  }
+  const last = await TestVenue.open(folder);
+  const past = await pastOf(last);
+  await last.venue.close();
+  expect((await verifyStore(folder)).agrees).toBe(true);
+  rmSync(join(folder, "history"), { recursive: true });
+  const replayed = await TestVenue.open(folder);
+  const expected = await pastOf(replayed);
+  expect(expected.fills[1]?.length).toBeGreaterThan(40);
+  expect(past).toEqual(expected);
+  await replayed.venue.close();
 });
