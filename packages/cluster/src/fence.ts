@@ -16,10 +16,12 @@ import {
   encodeMessage,
   encodeMirrored,
   MAX_MESSAGE_BYTES,
+  type Message,
+  type MessageVerdict,
   messageBytes,
+  mirroredId,
   type Settled,
 } from "@perpgate/journal";
-import { batchAt } from "./batch.js";
 import type { MessageChain } from "./chain.js";
 import { ClusterError } from "./errors.js";
 import type { Incoming } from "./incoming.js";
@@ -105,4 +107,16 @@ export class Fence {
       { sequence },
     );
   }
+}
+
+/** What is delivered for the message at this stream sequence. */
+function batchAt(sequence: number, verdict: MessageVerdict, message: Message | undefined): Batch {
+  const seq = { batch: sequence - 1, record: sequence - 1 };
+  const end = { batch: sequence, record: sequence };
+  if (message === undefined) {
+    return { id: mirroredId(sequence), seq, end, records: [], isUnfit: true };
+  }
+  const { writer, counter, records } = message;
+  if (verdict !== "sound") return { id: { writer, counter }, seq, end, records: [], isUnfit: true };
+  return { id: { writer, counter }, seq, end, records };
 }
