@@ -145,7 +145,7 @@ function held(): number {
 }
 
 test.runIf(process.platform === "linux")(
-  "eight venues, each traded on, saved and stopped: no handle, descriptor, folder or port stays",
+  "20 venues, each traded on, saved and stopped: no handle, descriptor, folder or port stays",
   async () => {
     const run = async (seed: number): Promise<string> => {
       const venue = await startVenue({ seed });
@@ -161,7 +161,7 @@ test.runIf(process.platform === "linux")(
     await run(0);
     const before = held();
     const urls: string[] = [];
-    for (let seed = 1; seed <= 8; seed++) urls.push(await run(seed));
+    for (let seed = 1; seed <= 20; seed++) urls.push(await run(seed));
     await expect.poll(held).toBeLessThanOrEqual(before);
     for (const url of urls) await expect(fetch(url)).rejects.toThrow();
   },
