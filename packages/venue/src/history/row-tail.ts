@@ -33,6 +33,7 @@ const ENTRIES_PER_SLICE = 2_048;
 const SPARE_SLICES = 4;
 
 interface KeptAck {
+  readonly seq: number;
   readonly leaf: Buffer;
   readonly signed: Buffer;
   readonly timeMs: number;
@@ -43,7 +44,8 @@ export class RowTail implements RowSink {
   readonly slices: Slice[] = [];
   /** The last command of each slice but the open one. */
   private readonly ends: number[] = [];
-  private readonly acks = new Map<number, KeptAck>();
+  /** Ascending. Not a Map, whose old tables keep what was deleted until the next full garbage collection. */
+  private readonly acks: KeptAck[] = [];
   private readonly spare: Slice[] = [];
 
   constructor(private readonly onSlices: () => void) {
@@ -87,22 +89,28 @@ export class RowTail implements RowSink {
   }
 
   putAck(seq: number, leaf: Uint8Array, signed: Uint8Array, timeMs: number): void {
-    this.acks.set(seq, { leaf: Buffer.from(leaf), signed: Buffer.from(signed), timeMs });
+    this.acks.push({ seq, leaf: Buffer.from(leaf), signed: Buffer.from(signed), timeMs });
   }
 
-  /** The digest is made for those that are read. */
   ack(seq: number): AckRow | undefined {
-    const kept = this.acks.get(seq);
-    return kept === undefined ? undefined : rowOf(seq, kept);
+    return this.acksBetween(seq, seq, 1)[0];
   }
 
   acksBetween(first: number, last: number, limit: number): AckRow[] {
-    const found: AckRow[] = [];
-    for (const [seq, kept] of this.acks) {
-      if (found.length >= limit || seq > last) break;
-      if (seq >= first) found.push(rowOf(seq, kept));
+    const from = this.acksBelow(first);
+    return this.acks.slice(from, Math.min(this.acksBelow(last + 1), from + limit)).map(rowOf);
+  }
+
+  /** How many acknowledgements are of commands before this one. */
+  private acksBelow(seq: number): number {
+    let low = 0;
+    let high = this.acks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.acks[middle]!.seq < seq) low = middle + 1;
+      else high = middle;
     }
-    return found;
+    return low;
   }
 
   endCommand(seq: number): void {
@@ -111,10 +119,7 @@ export class RowTail implements RowSink {
 
   /** The rows of all commands up to `made` are found elsewhere; `seq` is the last command. */
   forget(made: number, seq: number): void {
-    for (const each of this.acks.keys()) {
-      if (each > made) break;
-      this.acks.delete(each);
-    }
+    this.acks.splice(0, this.acksBelow(made + 1));
     let count = 0;
     while (count < this.ends.length && this.ends[count]! <= made) count++;
     this.ends.splice(0, count);
@@ -139,7 +144,8 @@ export class RowTail implements RowSink {
   }
 }
 
-function rowOf(seq: number, { leaf, signed, timeMs }: KeptAck): AckRow {
+/** The digest is made for those that are read. */
+function rowOf({ seq, leaf, signed, timeMs }: KeptAck): AckRow {
   return { seq, leaf, digest: sha256(signed), timeMs };
 }
 
