@@ -36,7 +36,7 @@ import { BlockingPacer } from "./pacer.js";
 import { RowSweeper } from "./row-sweeper.js";
 
 /** Between two transactions, unless a flush is requested: the log's syncs queue behind each. */
-const MIN_INTERVAL_MS = 250;
+const MIN_INTERVAL_MS = 500;
 /** After a lock of another tool has refused a transaction, which waited for it before. */
 const RETRY_MS = 50;
 /** How often `close` tries; what is not written then is made from the log by the next start. */
@@ -44,8 +44,8 @@ const CLOSE_TRIES = 20;
 /** Bounds a transaction during a replay. */
 const SLICES_PER_TRANSACTION = 64;
 
-/** Of a transaction that is spread by rests: more than a quarter of a second has at the highest load. */
-const MOST_PACED_BYTES = 1024 * 1024;
+/** Of a transaction that is spread by rests: more than half a second has at the highest load. */
+const MOST_PACED_BYTES = 2 * 1024 * 1024;
 /** Rows between two looks at the clock. */
 const LOOK_EVERY = 16;
 /**
