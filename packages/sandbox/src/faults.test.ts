@@ -1,3 +1,4 @@
+import { until } from "@perpgate/journal/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { parseScenario, type SandboxOptions, startVenue } from "./index.js";
 
@@ -33,23 +34,16 @@ async function rawOrder(url: string, token: string): Promise<object> {
 
 test("refuse rate_limited: the same status, headers and body as those of a venue with limits", async () => {
   const limited = await started({ limits: true });
-  let real: object = {};
   // The 201st within the burst; slower than the limit refills it would take for ever, so each costs one.
-  await expect
-    .poll(
-      async () => {
-        const burst = Array.from({ length: 60 }, () =>
-          rawOrder(limited.venue.url, limited.trader.token),
-        );
-        const refused = (await Promise.all(burst)).filter(
-          (one) => "status" in one && one.status === 429,
-        );
-        real = refused.find((one) => JSON.stringify(one).includes("orders")) ?? {};
-        return refused.length;
-      },
-      { timeout: 60_000 },
-    )
-    .toBeGreaterThan(0);
+  // Requests may be refused for their cost before.
+  const real = await until(async () => {
+    const burst = Array.from({ length: 60 }, () =>
+      rawOrder(limited.venue.url, limited.trader.token),
+    );
+    return (await Promise.all(burst)).find(
+      (one) => "status" in one && one.status === 429 && JSON.stringify(one).includes("orders"),
+    );
+  });
   const { venue, trader } = await started();
   venue.faults.refuse("rate_limited", { next: 1 });
   const asked = await rawOrder(venue.url, trader.token);
