@@ -13,7 +13,7 @@ import type { Accepted } from "./options.js";
 import { pageFolderOf } from "./page-folder.js";
 import { refuseTakenPorts } from "./ports.js";
 import { openProcess } from "./process-metrics.js";
-import type { ForkedVenue } from "./processes/forked.js";
+import { endForked, type ForkedVenue } from "./processes/forked.js";
 import { type Started, Supervisor } from "./processes/supervisor.js";
 import type { Settings } from "./settings.js";
 import { nonceKeyOf, signInRulesOf } from "./sign-in-settings.js";
@@ -40,11 +40,10 @@ export async function serve(
   accepted: Accepted,
   attestorKey?: string,
 ): Promise<RunningPerpgate> {
-  const bridging = bridgeOf(settings, attestorKey);
-  const signIn = signInRulesOf(settings, bridging.kind);
-  const page = pageFolderOf(settings);
-  refuseMissingFeeds(settings);
-  await refuseTakenPorts(settings);
+  const { bridging, signIn, page } = await checkedStart(settings, attestorKey).catch((error) => {
+    endForked(forked);
+    throw error;
+  });
   // Standard output is for the banner.
   const own = openProcess("supervisor", settings.logLevel);
   const edgeCores = { cores: otherCoresOf(settings), hasOwnCore: true };
@@ -81,6 +80,16 @@ export async function serve(
     bridge: bridging,
     bots: bots.state,
   };
+}
+
+/** @throws {StartError} for settings that cannot be served; nothing is made before. */
+async function checkedStart(settings: Settings, attestorKey: string | undefined) {
+  const bridging = bridgeOf(settings, attestorKey);
+  const signIn = signInRulesOf(settings, bridging.kind);
+  const page = pageFolderOf(settings);
+  refuseMissingFeeds(settings);
+  await refuseTakenPorts(settings);
+  return { bridging, signIn, page };
 }
 
 function botLogOf(log: Logger): BotLog {

@@ -23,6 +23,11 @@ export function forkVenue(edges: number): ForkedVenue {
   return { core: forkCore(), edges: forkEdges(edges) };
 }
 
+/** Of a start that is refused: they have been told nothing, and their channel would end under them. */
+export function endForked({ core, edges }: ForkedVenue): void {
+  for (const child of [core, ...edges]) child.kill("SIGKILL");
+}
+
 export function forkCore(): ChildProcess {
   return fork(venueModule("core", "./core-process.js", import.meta.url), OPTIONS);
 }
