@@ -6,6 +6,8 @@
  * connections, because the speed of a shared machine changes within seconds.
  */
 import { generateKeyPairSync } from "node:crypto";
+import { Child } from "./harness/child.js";
+import type { CoreLoad } from "./harness/core-load.js";
 import {
   type BenchGateway,
   inFolder,
@@ -13,7 +15,7 @@ import {
   withGateway,
   withPeer,
 } from "./harness/gateway.js";
-import { signInMany } from "./harness/http.js";
+import { type BenchAccount, signInMany } from "./harness/http.js";
 import { type LoadLane, type OpenLane, startReaders, withLoad } from "./harness/load.js";
 import type { LaneOptions } from "./harness/load-driver.js";
 import { parseOptions } from "./harness/options.js";
@@ -27,6 +29,7 @@ const options = parseOptions({
     turns: ["turns of each at saturation", 40, 12],
     paced: ["orders of a turn at half of saturation", 15_000, 6_000],
     rounds: ["turns of each at half of saturation", 5, 2],
+    link: ["orders of a turn over the link alone", 20_000, 10_000],
   },
 });
 const CONNECTIONS = 16;
@@ -37,6 +40,9 @@ const WARM_UP_ORDERS = 4_000;
 const SETTINGS = { snapshots: { everyMs: 300_000 } };
 /** Orders in flight on a socket that has several. */
 const SEVERAL = 4;
+/** Orders in flight over the link alone: of few connections, and of as many as keep the core busy. */
+const LINK_IN_FLIGHT = [16, 256];
+const LINK_TURNS = 5;
 const report = new Report("orders");
 
 type Server = Pick<LaneOptions, "address" | "send">;
@@ -155,14 +161,48 @@ async function halfOfSaturation(
   report.add("  lateness of the load, p99", late, "ms", against);
 }
 
+/** What the core takes from as many edges as it needs: prepared requests over the link, without HTTP. */
+async function overTheLink(gateway: BenchGateway, accounts: BenchAccount[]): Promise<void> {
+  const load = Child.start<CoreLoad>(new URL("./harness/core-load.js", import.meta.url), [], {
+    execArgv: ["--expose-gc"],
+  });
+  try {
+    await load.call("connect", gateway.dataFolder, accounts);
+    const count = options.number("link");
+    await load.call("run", count, LINK_IN_FLIGHT[0]!);
+    const turns = await inTurns("orders: link", LINK_TURNS, LINK_IN_FLIGHT, async (inFlight) => {
+      const before = gateway.processorMsOfParts;
+      const seconds = await load.call("run", count, inFlight);
+      const { coreMain, core } = gateway.processorMsOfParts;
+      const micros = (ms: number): number => (1_000 * ms) / count;
+      return {
+        perSecond: count / seconds,
+        main: micros(coreMain - before.coreMain),
+        core: micros(core - before.core),
+      };
+    });
+    for (const [i, inFlight] of LINK_IN_FLIGHT.entries()) {
+      const of = (value: "perSecond" | "main" | "core") => median(turns[i]!.map((t) => t[value]));
+      const name = `link alone, ${inFlight} in flight`;
+      report.add(name, of("perSecond"), "orders/s", "bar 15000", of("perSecond") / 15_000);
+      report.add(`${name}, core's main thread`, of("main"), "µs", "bar 60", of("main") / 60);
+      report.add(`${name}, core`, of("core"), "µs", "bar 110", of("core") / 110);
+    }
+  } finally {
+    await load.stop();
+  }
+}
+
 async function orders(floor: Floor, gateway: BenchGateway): Promise<void> {
   const address = { port: gateway.port };
-  const server = { address, send: await signInMany(address, CONNECTIONS) };
+  const accounts = await signInMany(address, CONNECTIONS);
+  const server = { address, send: accounts };
   const reader = await startReaders(address, 1, "book.BTCUSD");
   await withLoad(async (open) => {
     const venue = { server, spent: () => gateway.processorMsOfParts };
     const rate = await saturation(floor, venue, open);
     await halfOfSaturation(floor, server, open, Math.floor(rate / 2));
+    await overTheLink(gateway, accounts);
   }).finally(() => reader.stop());
 }
 
