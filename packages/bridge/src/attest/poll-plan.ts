@@ -9,6 +9,7 @@
  */
 
 import type { Chain, PendingDeposit } from "@perpgate/protocol";
+import { inTurn } from "../in-turn.js";
 import type { DepositPort } from "../venue-port.js";
 
 const EAGER_MS = 600_000;
@@ -39,8 +40,11 @@ export class PollPlan {
     const found = await this.read(port);
     const due = found.filter((deposit) => isReady(deposit.depositId) && this.isDue(deposit, nowMs));
     return [
-      ...roundRobin(due.filter(isSeen)),
-      ...roundRobin(due.filter((deposit) => !isSeen(deposit))),
+      ...inTurn(due.filter(isSeen), accountOf),
+      ...inTurn(
+        due.filter((deposit) => !isSeen(deposit)),
+        accountOf,
+      ),
     ];
   }
 
@@ -91,15 +95,6 @@ function isSeen({ ownVote, status }: PendingDeposit): boolean {
   return ownVote !== null || status === "confirming";
 }
 
-/** The first of each account, then the second of each; keeps the order within an account. */
-function roundRobin(deposits: readonly PendingDeposit[]): readonly PendingDeposit[] {
-  const rounds: PendingDeposit[][] = [];
-  const counts = new Map<number, number>();
-  for (const deposit of deposits) {
-    const round = counts.get(deposit.account) ?? 0;
-    counts.set(deposit.account, round + 1);
-    rounds[round] ??= [];
-    rounds[round].push(deposit);
-  }
-  return rounds.flat();
+function accountOf({ account }: PendingDeposit): number {
+  return account;
 }

@@ -1,6 +1,9 @@
+import { TestCosigner } from "@perpgate/protocol/testing";
 import { describe, expect, test } from "vitest";
 import { privateKeyFromSeed, publicKeyHex, resolveBridge } from "../index.js";
 import { SEEDS } from "../testing/attestors.js";
+
+const LOG_KEY = "venue.example/log+c01c9b6b+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c";
 
 const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 const USDT = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
@@ -183,5 +186,34 @@ describe("withdrawals", () => {
     ],
   ])("refused: %s", (problem, refused) => {
     expect(() => resolveBridge(refused)).toThrow(problem);
+  });
+});
+
+describe("signing", () => {
+  const rpc = ["https://one.example", "https://two.example"];
+  const signing = {
+    keyFile: "vault.key",
+    record: "signed.jsonl",
+    logKey: LOG_KEY,
+    witnessKeys: [new TestCosigner("witness.example/w1").text],
+  };
+  const settings = (changes: object = {}, chain: object = {}) => ({
+    chains: { ethereum: { ...ETHEREUM, rpc, ...chain } },
+    signing: { ...signing, ...changes },
+  });
+
+  test("two endpoints and a witness: accepted", () => {
+    expect(resolve(settings())).toMatchObject({ signing, chains: [{ minAgreeing: 2 }] });
+  });
+
+  test.each([
+    ["one endpoint", settings({}, { rpc: rpc.slice(1) }), "two endpoints that agree"],
+    ["one of two endpoints suffices", settings({}, { minAgreeing: 1 }), "two endpoints"],
+    ["no witness", settings({ witnessKeys: [] }), "cosignature of a witness"],
+    ["no cosignature required", settings({ require: 0 }), "cosignature of a witness"],
+    ["a log key that is none", settings({ logKey: "x" }), "signing.logKey"],
+    ["two attestors", { ...settings(), keyFiles: ["0", "1"] }, "one attestor a process"],
+  ])("refused: %s", (_, refused, problem) => {
+    expect(() => resolve(refused)).toThrow(problem);
   });
 });

@@ -97,7 +97,7 @@ export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeC
       return { index, privateKey };
     }),
     chains,
-    ...signingOf(settings, keys.length),
+    ...signingOf(settings, keys.length, chains),
     ...withdrawalsOf(settings, chains, quorum),
   };
 }
@@ -137,15 +137,26 @@ function withdrawalsOf(
 }
 
 /** Two attestors with one key of the vault, or one record, would be one. */
-function signingOf({ signing }: BridgeSettings, keys: number): Pick<ChainBridgeConfig, "signing"> {
+function signingOf(
+  { signing }: BridgeSettings,
+  keys: number,
+  chains: readonly ChainConfig[],
+): Pick<ChainBridgeConfig, "signing"> {
   if (signing === undefined) return {};
   if (keys > 1) throw new BridgeConfigError("signing: for one attestor a process");
+  const alone = chains.find(({ chain, minAgreeing }) => chain !== "tron" && minAgreeing < 2);
+  if (alone !== undefined) {
+    throw new BridgeConfigError(`signing: ${alone.chain} needs two endpoints that agree, or more`);
+  }
   const { logKey, witnessKeys, require } = signing;
   if (parseLogKey(logKey.trim()) === undefined) {
     throw new BridgeConfigError("signing.logKey: not the verifier key of a log");
   }
   const policy = witnessPolicy({ witnessKeys, require });
   if (typeof policy === "string") throw new BridgeConfigError(`signing: ${policy}`);
+  if (policy.required === 0) {
+    throw new BridgeConfigError("signing: needs the cosignature of a witness, or of more");
+  }
   return { signing };
 }
 

@@ -21,11 +21,12 @@ import {
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { Backoff } from "../backoff.js";
+import { inTurn } from "../in-turn.js";
 import { requestOfVotes } from "../vault/request.js";
 import type { SignerGroup, VaultDomain } from "../vault/typed-data.js";
 import { VAULT_ABI, VAULT_CODE } from "../vault/vault-artifact.js";
 import { ENTRY_STATUS } from "../withdraw/vault-view.js";
-import type { WithdrawalPort } from "../withdraw/withdrawal-port.js";
+import { allOpenWithdrawals, type WithdrawalPort } from "../withdraw/withdrawal-port.js";
 
 export type RelayStep = "request" | "finalize";
 
@@ -72,7 +73,7 @@ const GAS_MARGIN = { times: 5n, of: 4n };
 
 export class Relayer {
   private readonly backoffs = new Map<string, Backoff>();
-  /** The fees that were offered for the next nonce. */
+  /** The fees of the last transaction, with its nonce. */
   private offered:
     | { readonly nonce: number; readonly maxFee: bigint; readonly tip: bigint }
     | undefined;
@@ -80,10 +81,10 @@ export class Relayer {
   constructor(private readonly parts: RelayerParts) {}
 
   async poll(): Promise<void> {
-    const { client, account, observe } = this.parts;
-    const rows = await this.open();
+    const { chain, port, client, account, observe } = this.parts;
+    const rows = await allOpenWithdrawals(port, chain);
     const state = rows.length === 0 ? null : await this.vaultState();
-    for (const row of state === null ? [] : rows) {
+    for (const row of state === null ? [] : inTurn(rows, (each) => each.account)) {
       if (!(await this.serve(row, state!))) break;
     }
     const balance = await client.getBalance({ address: account.address });
@@ -92,20 +93,6 @@ export class Relayer {
     for (const key of this.backoffs.keys()) {
       if (!ids.has(key.split(" ")[1] ?? "")) this.backoffs.delete(key);
     }
-  }
-
-  private async open(): Promise<readonly OpenWithdrawal[]> {
-    const { port, chain } = this.parts;
-    const rows: OpenWithdrawal[] = [];
-    for (let after: number | null = 0; after !== null; ) {
-      const page: Awaited<ReturnType<typeof port.openWithdrawals>> = await port.openWithdrawals(
-        chain,
-        after,
-      );
-      rows.push(...page.rows);
-      after = page.next;
-    }
-    return rows;
   }
 
   /** Null while it is locked. @throws if the venue's vault is none of this release, or another venue's. */
@@ -197,7 +184,6 @@ export class Relayer {
         observe({ kind: "Refused", id, step, reason: reasonOf(error) });
         return null;
       });
-    // A refusal of the fees is answered with higher ones at the next poll.
     if (hash === null) return false;
     const receipt = await client
       .waitForTransactionReceipt({ hash, timeout: waitMs })
@@ -216,25 +202,35 @@ export class Relayer {
     return true;
   }
 
-  /** Above what was offered for this nonce before; null if that is above the bound. */
+  /**
+   * The chain's price; where a transaction waits under this nonce, above what was offered for it, as far as the bound
+   * allows. Null if the chain asks for more than the bound.
+   */
   private async fees(nonce: number) {
-    const { client, maxFeePerGas: bound, observe } = this.parts;
+    const { client, account, maxFeePerGas: bound, observe } = this.parts;
     const { maxFeePerGas, maxPriorityFeePerGas } = await client.estimateFeesPerGas();
-    const before = this.offered?.nonce === nonce ? this.offered : undefined;
-    const raised = (fee: bigint): bigint => (fee * RAISE.times) / RAISE.of + 1n;
-    const maxFee = max(maxFeePerGas, before === undefined ? 0n : raised(before.maxFee));
-    const tip = max(maxPriorityFeePerGas, before === undefined ? 0n : raised(before.tip));
-    if (maxFee > bound) {
-      observe({ kind: "GasTooHigh", feePerGas: maxFee });
+    if (maxFeePerGas > bound) {
+      observe({ kind: "GasTooHigh", feePerGas: maxFeePerGas });
       return null;
     }
+    const { address } = account;
+    // What the chain has refused, or forgotten, has no price to exceed.
+    const isWaiting = (await client.getTransactionCount({ address, blockTag: "pending" })) > nonce;
+    const before = isWaiting && this.offered?.nonce === nonce ? this.offered : undefined;
+    const raised = (fee = 0n): bigint => (fee * RAISE.times) / RAISE.of + 1n;
+    const maxFee = min(max(maxFeePerGas, raised(before?.maxFee)), bound);
+    const tip = min(max(maxPriorityFeePerGas, raised(before?.tip)), maxFee);
     this.offered = { nonce, maxFee, tip };
-    return { maxFeePerGas: maxFee, maxPriorityFeePerGas: tip < maxFee ? tip : maxFee };
+    return { maxFeePerGas: maxFee, maxPriorityFeePerGas: tip };
   }
 }
 
 function max(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
+}
+
+function min(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }
 
 /** The vault's name of what it refused, or the endpoint's reason without its URL. */

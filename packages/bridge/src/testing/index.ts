@@ -2,4 +2,4 @@
 
 export { EvmNode } from "./evm-node.js";
 export { RpcProxy } from "./rpc-proxy.js";
-export { ATTESTORS, COLD_KEYS, VaultChain } from "./vault-chain.js";
+export { ATTESTORS, COLD_KEYS, keysOf, VaultChain } from "./vault-chain.js";

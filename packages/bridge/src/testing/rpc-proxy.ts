@@ -23,11 +23,15 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
+const INTERNAL_ERROR = { code: -32_603, message: "internal error" };
+
 export class RpcProxy {
   behaviour: Behaviour = "honest";
   lie: Lie = (_, result) => result;
   hangs: Hangs = () => false;
   fails: Fails = () => false;
+  /** The same, and the node never gets the call. */
+  refuses: Fails = () => false;
   /** A longer request is refused with status 429. */
   maxCalls = Number.POSITIVE_INFINITY;
   /** Further requests, until `forget`, are refused with status 429. */
@@ -42,7 +46,10 @@ export class RpcProxy {
 
   private constructor(private readonly upstream: string) {
     this.server = createServer((request, response) => {
-      void json(request).then((body) => this.answer(listOf(body, isCall), response));
+      void json(request).then((body) => {
+        const calls = listOf(body, isRequest).map((call) => ({ params: [], ...call }));
+        return this.answer(calls, response);
+      });
     });
   }
 
@@ -90,17 +97,14 @@ export class RpcProxy {
       response.end(JSON.stringify({ hello: "world" }));
       return;
     }
-    const headers = { "content-type": "application/json" };
-    const body = JSON.stringify(calls);
-    const honest = await fetch(this.upstream, { method: "POST", headers, body });
-    const answers = listOf(await honest.json(), isAnswer);
+    const answers = await this.ask(calls.filter((call) => !this.refuses(call)));
     const byId = new Map(calls.map((call) => [call.id, call]));
     let resultBytes = 0;
     const spoilt = answers.map((answer): Answer => {
       const { id } = answer;
       const call = byId.get(id);
       if (call === undefined || answer.result === undefined) return answer;
-      if (this.fails(call)) return { id, error: { code: -32_603, message: "internal error" } };
+      if (this.fails(call)) return { id, error: INTERNAL_ERROR };
       if (resultBytes > this.maxResultBytes) {
         return { id, error: { code: -32_003, message: "response too large" } };
       }
@@ -108,7 +112,16 @@ export class RpcProxy {
       resultBytes += JSON.stringify(result).length;
       return { ...answer, result };
     });
-    response.end(JSON.stringify(spoilt));
+    const refused = calls.filter(this.refuses).map(({ id }) => ({ id, error: INTERNAL_ERROR }));
+    response.end(JSON.stringify([...spoilt, ...refused]));
+  }
+
+  private async ask(calls: readonly Call[]): Promise<readonly Answer[]> {
+    if (calls.length === 0) return [];
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify(calls);
+    const honest = await fetch(this.upstream, { method: "POST", headers, body });
+    return listOf(await honest.json(), isAnswer);
   }
 }
 
@@ -119,7 +132,12 @@ export function listOf<T>(value: unknown, isOne: (entry: unknown) => entry is T)
 }
 
 export function isCall(value: unknown): value is Call {
-  return isAnswer(value) && "method" in value && "params" in value;
+  return isRequest(value) && "params" in value;
+}
+
+/** Some calls have no parameters. */
+function isRequest(value: unknown): value is Pick<Call, "id" | "method"> & Partial<Call> {
+  return isAnswer(value) && "method" in value;
 }
 
 function isAnswer(value: unknown): value is Answer {

@@ -18,7 +18,7 @@ export async function sightingIn(
   view: VaultView,
   terms: WithdrawalTerms,
 ): Promise<Sighting | null> {
-  const entry = view.entries.get(terms.withdrawalId);
+  const entry = view.entries.get(BigInt(terms.withdrawalId));
   const { finalized } = view;
   if (entry === undefined) return null;
   if (entry.status === ENTRY_STATUS.PAID || entry.status === ENTRY_STATUS.PENDING) {

@@ -47,7 +47,7 @@ export interface VaultView {
   readonly attestors: readonly string[];
   /** By contract, 40 hex digits. */
   readonly caps: ReadonlyMap<string, TokenCaps>;
-  readonly entries: ReadonlyMap<number, VaultEntry>;
+  readonly entries: ReadonlyMap<bigint, VaultEntry>;
   /** Where its events are read. */
   readonly source: RpcEndpoint;
 }
@@ -64,17 +64,9 @@ export async function readVault(
   source: RpcEndpoint,
   endpoint: string,
   { chainId, vault, tokens }: Pick<ChainConfig, "chainId" | "vault" | "tokens">,
-  ids: readonly number[],
+  ids: readonly bigint[],
 ): Promise<VaultView> {
-  const [served, latest, final] = await source.call([
-    { method: "eth_chainId", params: [] },
-    { method: "eth_getBlockByNumber", params: ["latest", false] },
-    { method: "eth_getBlockByNumber", params: ["finalized", false] },
-  ]);
-  const at = readQuantity(resultOf(served));
-  if (at !== chainId) throw new EndpointFailure(`serves chain ${String(at)}`);
-  const [head, finalized] = [readBlock(resultOf(latest)), readBlock(resultOf(final))];
-  if (!head || !finalized) throw new EndpointFailure("no head, or no finalized block");
+  const { head, finalized } = await readHeads(source, chainId);
   const contracts = Object.values(tokens).map(({ contract }) => contract);
   const calls = [
     encodeFunctionData({ abi: VAULT_ABI, functionName: "isLocked" }),
@@ -84,7 +76,7 @@ export async function readVault(
       encodeFunctionData({ abi: VAULT_ABI, functionName: "capsOf", args: [`0x${contract}`] }),
     ),
     ...ids.map((id) =>
-      encodeFunctionData({ abi: VAULT_ABI, functionName: "withdrawal", args: [BigInt(id)] }),
+      encodeFunctionData({ abi: VAULT_ABI, functionName: "withdrawal", args: [id] }),
     ),
   ];
   const block = numberToHex(head.number);
@@ -113,6 +105,49 @@ export async function readVault(
       entries: new Map(ids.map((id, i) => [id, entryIn(rest[contracts.length + i] ?? "0x")])),
     })),
   };
+}
+
+async function readHeads(source: RpcEndpoint, chainId: number) {
+  const [served, latest, final] = await source.call([
+    { method: "eth_chainId", params: [] },
+    { method: "eth_getBlockByNumber", params: ["latest", false] },
+    { method: "eth_getBlockByNumber", params: ["finalized", false] },
+  ]);
+  const at = readQuantity(resultOf(served));
+  if (at !== chainId) throw new EndpointFailure(`serves chain ${String(at)}`);
+  const [newest, finalized] = [readBlock(resultOf(latest)), readBlock(resultOf(final))];
+  if (!newest || !finalized) throw new EndpointFailure("no head, or no finalized block");
+  // Endpoints that are several nodes: the one that knows the head may be behind the one that knows what is final.
+  return { head: newest.number < finalized.number ? finalized : newest, finalized };
+}
+
+export interface RequestsView {
+  readonly endpoint: string;
+  readonly head: ChainBlock;
+  /** Ids that anyone has requested, whatever became of them. */
+  readonly ids: readonly bigint[];
+}
+
+/** The vault's requests after block `after`, in the newest blocks of one search at least. */
+export async function readRequests(
+  source: RpcEndpoint,
+  endpoint: string,
+  { chainId, vault }: Pick<ChainConfig, "chainId" | "vault">,
+  after: number | undefined,
+): Promise<RequestsView> {
+  const { head } = await readHeads(source, chainId);
+  const topics = encodeEventTopics({ abi: VAULT_ABI, eventName: "Requested" });
+  const newest = Math.max(0, head.number - BLOCKS_PER_SEARCH + 1);
+  const ids: bigint[] = [];
+  for (let from = Math.min(after ?? newest, newest); from <= head.number; ) {
+    const to = Math.min(head.number, from + BLOCKS_PER_SEARCH - 1);
+    const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+    const params = [{ address: `0x${vault}`, topics, ...range }];
+    const [logs] = await source.call([{ method: "eth_getLogs", params }]);
+    for (const { id } of readLogs(resultOf(logs))) ids.push(id);
+    from = to + 1;
+  }
+  return { endpoint, head, ids };
 }
 
 const ABI = { abi: VAULT_ABI } as const;
@@ -167,6 +202,7 @@ export async function findLog(
 }
 
 interface FoundLog {
+  readonly id: bigint;
   readonly txHash: string;
   readonly number: number;
   readonly hash: string;
@@ -175,14 +211,17 @@ interface FoundLog {
 function readLogs(value: unknown): readonly FoundLog[] {
   if (!Array.isArray(value)) throw new EndpointFailure("no list of logs");
   return value.flatMap((entry) => {
-    const { transactionHash, blockNumber, blockHash, removed } = isJsonObject(entry) ? entry : {};
+    const { transactionHash, blockNumber, blockHash, removed, topics } = isJsonObject(entry)
+      ? entry
+      : {};
     if (removed === true) return [];
     const [txHash, hash] = [hashDigits(transactionHash), hashDigits(blockHash)];
     const number = readQuantity(blockNumber);
-    if (txHash === undefined || hash === undefined || number === undefined) {
+    const id = hashDigits(Array.isArray(topics) ? topics[1] : undefined);
+    if (txHash === undefined || hash === undefined || number === undefined || id === undefined) {
       throw new EndpointFailure("a log cannot be read");
     }
-    return [{ txHash, number, hash }];
+    return [{ id: BigInt(`0x${id}`), txHash, number, hash }];
   });
 }
 

@@ -23,7 +23,9 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { publicKeyHex } from "../attestor-key.js";
 import type { BridgeObserver } from "../bridge-event.js";
 import { EndpointPool } from "../chain/endpoint-pool.js";
+import type { RpcEndpoint } from "../chain/rpc-endpoint.js";
 import { type ChainConfig, differenceFrom } from "../config/chain-config.js";
+import { inTurn } from "../in-turn.js";
 import {
   domainSeparatorOf,
   signVaultData,
@@ -35,8 +37,9 @@ import { verifyText } from "../vote.js";
 import { HoldingsReporter } from "./holdings-reporter.js";
 import { agreedSighting, OtherPayment, type Sighting, sightingIn } from "./sighting.js";
 import type { SigningRecord } from "./signing-record.js";
-import { ENTRY_STATUS, readVault, type VaultView } from "./vault-view.js";
+import { ENTRY_STATUS, readRequests, readVault, type VaultView } from "./vault-view.js";
 import {
+  allOpenWithdrawals,
   type SignedWithdrawalVote,
   signWithdrawalVote,
   type WithdrawalPort,
@@ -61,6 +64,9 @@ interface WithdrawalAttestorParts {
   readonly stop?: AbortSignal;
 }
 
+/** Read from the vault, and voted on, together. */
+const ROWS_AT_ONCE = 32;
+
 /** Nothing is signed and nothing said. */
 class TooFewEndpoints extends Error {
   override readonly name = "TooFewEndpoints";
@@ -70,6 +76,10 @@ export class WithdrawalAttestor {
   private readonly pool: EndpointPool;
   private readonly holdings: HoldingsReporter;
   private venueId = "";
+  /** The block up to which the vault's requests were compared with the log. */
+  private watched: number | undefined;
+  /** Requests that no open withdrawal is, and that need no further look. */
+  private readonly judged = new Set<bigint>();
 
   constructor(private readonly parts: WithdrawalAttestorParts) {
     this.pool = new EndpointPool(parts.chain, parts);
@@ -83,6 +93,7 @@ export class WithdrawalAttestor {
     // The poll of deposits reports a difference.
     if (this.hasSameTerms(terms)) {
       await this.attestAll();
+      await this.watchRequests();
       await this.reportHoldings();
     }
     observe({ kind: "WithdrawalsPolled", chain: chain.chain, attestor: attestor.index });
@@ -97,12 +108,62 @@ export class WithdrawalAttestor {
 
   private async attestAll(): Promise<void> {
     const { chain, port } = this.parts;
-    for (let after: number | null = 0; after !== null; ) {
-      const page: Awaited<ReturnType<WithdrawalPort["openWithdrawals"]>> =
-        await port.openWithdrawals(chain.chain, after);
-      await this.attest(page.rows);
-      after = page.next;
+    // So that a flood of one account's delays nobody else's.
+    const rows = inTurn(await allOpenWithdrawals(port, chain.chain), ({ account }) => account);
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      await this.attest(rows.slice(at, at + ROWS_AT_ONCE));
     }
+  }
+
+  /**
+   * Looks for what the vault is about to pay and no open withdrawal asks for: whoever has a quorum of stolen keys
+   * takes an id that nobody else reads.
+   */
+  private async watchRequests(): Promise<void> {
+    const { chain, port } = this.parts;
+    // No other chain pays.
+    if (chain.finality !== "finalized") return;
+    const after = this.watched;
+    const seen = this.enough(
+      await this.pool.ask((source, name) => readRequests(source, name, chain, after)),
+    );
+    const ids = new Set(seen.flatMap((view) => view.ids));
+    for (const id of this.judged) if (!ids.has(id)) this.judged.delete(id);
+    // What the log has and was not paid is open.
+    const open = await allOpenWithdrawals(port, chain.chain);
+    const known = new Set(open.map(({ withdrawalId }) => BigInt(withdrawalId)));
+    const strange = [...ids].filter((id) => !known.has(id) && !this.judged.has(id));
+    if (strange.length > 0) {
+      const read = (source: RpcEndpoint, name: string) => readVault(source, name, chain, strange);
+      const views = this.enough(await this.pool.ask(read));
+      for (const id of strange) this.judgeStrange(id, views);
+    }
+    this.watched = Math.min(...seen.map(({ head }) => head.number));
+  }
+
+  /** Not while endpoints differ, nor by old blocks: the log may have ended it since. */
+  private judgeStrange(id: bigint, views: readonly VaultView[]): void {
+    const { chain, clock, observe } = this.parts;
+    const states = views.map(({ entries, head }) => {
+      const { status = ENTRY_STATUS.UNKNOWN, deadline = 0n } = entries.get(id) ?? {};
+      const isOld = clock() - head.timeMs > chain.maxHeadAgeMs;
+      if (status === ENTRY_STATUS.UNKNOWN || isOld) return "unknown";
+      const isLate = head.timeMs > Number(deadline) * 1_000;
+      return status === ENTRY_STATUS.PENDING && !isLate ? "payable" : "over";
+    });
+    const [state] = states;
+    if (state === "unknown" || states.some((other) => other !== state)) return;
+    this.judged.add(id);
+    if (state === "over") return;
+    const reason = `the vault has request ${id}, which no open withdrawal of the log is`;
+    const failed = { chain: chain.chain, withdrawalId: Number(id), isAlarm: true, reason };
+    observe({ kind: "WithdrawalFailed", ...failed });
+  }
+
+  private enough<V>(views: readonly V[]): readonly V[] {
+    const { minAgreeing } = this.parts.chain;
+    if (views.length >= minAgreeing) return views;
+    throw new TooFewEndpoints(`${views.length} endpoints answered, and ${minAgreeing} must agree`);
   }
 
   private hasSameTerms(terms: VenueTerms): boolean {
@@ -112,15 +173,11 @@ export class WithdrawalAttestor {
   }
 
   private async attest(rows: readonly OpenWithdrawal[]): Promise<void> {
-    if (rows.length === 0) return;
     const { chain, observe, port } = this.parts;
-    const ids = rows.map(({ withdrawalId }) => Number(withdrawalId));
-    const views = await this.pool.ask((source, name) => readVault(source, name, chain, ids));
-    if (views.length < chain.minAgreeing) {
-      throw new TooFewEndpoints(
-        `${views.length} endpoints answered, and ${chain.minAgreeing} must agree`,
-      );
-    }
+    const ids = rows.map(({ withdrawalId }) => BigInt(withdrawalId));
+    const views = this.enough(
+      await this.pool.ask((source, name) => readVault(source, name, chain, ids)),
+    );
     const votes: SignedWithdrawalVote[] = [];
     for (const row of rows) {
       try {
@@ -218,7 +275,7 @@ export class WithdrawalAttestor {
       if (!attestors.includes(account.address.toLowerCase())) {
         throw new Error(`${account.address} is no attestor of the vault`);
       }
-      const entry = entries.get(terms.withdrawalId);
+      const entry = entries.get(BigInt(terms.withdrawalId));
       const isLate = head.timeMs > terms.deadline * 1_000;
       if (isLocked || isLate || entry?.status !== ENTRY_STATUS.UNKNOWN) return null;
     }

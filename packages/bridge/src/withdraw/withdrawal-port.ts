@@ -34,3 +34,17 @@ export function signWithdrawalVote(
   const text = Buffer.from(withdrawalVoteText(vote), "latin1");
   return { vote, signature: hexFromBytes(sign(null, text, privateKey)) };
 }
+
+/** Oldest first. */
+export async function allOpenWithdrawals(
+  port: Pick<WithdrawalPort, "openWithdrawals">,
+  chain: Chain,
+): Promise<readonly OpenWithdrawal[]> {
+  const all: OpenWithdrawal[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const page: OpenWithdrawalPage = await port.openWithdrawals(chain, after);
+    all.push(...page.rows);
+    after = page.next;
+  }
+  return all;
+}

@@ -12,15 +12,33 @@ import {
   resolveBridge,
   SigningRecord,
   WithdrawalAttestor,
+  type WithdrawalPort,
 } from "@perpgate/bridge";
 import { ATTESTORS, type EvmNode, RpcProxy, VaultChain } from "@perpgate/bridge/testing";
-import type { AttestedWithdrawal, Reserves } from "@perpgate/protocol";
+import { ask } from "@perpgate/gateway/testing";
+import {
+  type AttestedWithdrawal,
+  DEFAULT_MARKETS,
+  type OpenWithdrawal,
+  type OpenWithdrawals,
+  type Reserves,
+} from "@perpgate/protocol";
 import { noteKeyText, type ProofKeys } from "@perpgate/protocol/receipts";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "@perpgate/venue";
 import { StubWitness } from "@perpgate/venue/testing";
 import { type Address, getContractAddress } from "viem";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../../../testing/perpgate-process.js";
-import { LOG_KEY, MEMBERS, SEEDS, type WithdrawingVenue, withdrawing } from "./attested-venue.js";
+import { attestationParameters, attestorKeysOf } from "../settings-bridge.js";
+import {
+  AttestedVenue,
+  LOG_KEY,
+  MEMBERS,
+  SEEDS,
+  WITHDRAWALS,
+  type WithdrawingVenue,
+  withdrawing,
+} from "./attested-venue.js";
 
 /** Sends the transactions of a VaultChain. */
 const DEPLOYER = 2;
@@ -67,10 +85,20 @@ export class PayingVenue {
     return { logKey: LOG_KEY.text, witnessKeys: [noteKeyText(this.witness.key)] };
   }
 
-  /** An attestor with endpoints and a record of its own; with another's record it is that one, started again. */
+  /**
+   * An attestor with endpoints and a record of its own; with another's record it is that one, started again.
+   * `between` stands between it and the venue.
+   */
   async attestor(
     index: number,
-    { proofKeys = this.proofKeys, recordPath = join(temporaryFolder(), "signed.jsonl") } = {},
+    {
+      proofKeys = this.proofKeys,
+      recordPath = join(temporaryFolder(), "signed.jsonl"),
+      seed = SEEDS[index]!,
+      account = ATTESTORS[index]!,
+      url = this.at.venue.at.url,
+      between = (venue: WithdrawalPort): WithdrawalPort => venue,
+    } = {},
   ): Promise<PayingAttestor> {
     const proxies = [
       await RpcProxy.start(this.node.url),
@@ -81,10 +109,10 @@ export class PayingVenue {
     const chain = bridgeAt(urls, this.chain.vault, this.chain.token).chains[0]!;
     const record = new SigningRecord(recordPath);
     onTestFinished(() => record.close());
-    const privateKey = privateKeyFromSeed(SEEDS[index]!);
+    const privateKey = privateKeyFromSeed(seed);
     const clock = () => this.at.venue.at.nowMs();
-    const port = new RemoteVenue({
-      urls: [this.at.venue.at.url],
+    const venue = new RemoteVenue({
+      urls: [url],
       keys: new Map([[index, privateKey]]),
       clock,
       timeoutMs: 60_000,
@@ -92,8 +120,8 @@ export class PayingVenue {
     const attestor = new WithdrawalAttestor({
       attestor: { index, privateKey },
       chain,
-      port,
-      signing: { account: ATTESTORS[index]!, record, proofKeys },
+      port: between(venue),
+      signing: { account, record, proofKeys },
       clock,
       uniform: () => 0.5,
       observe: (event) => this.events.push(event),
@@ -115,6 +143,51 @@ export class PayingVenue {
 
   async read(id: number): Promise<AttestedWithdrawal> {
     return JSON.parse((await this.at.trader.get(`/v1/bridge/withdrawals/${id}`)).text);
+  }
+
+  open(): Promise<readonly OpenWithdrawal[]> {
+    return openAt(this.at.venue.at.url);
+  }
+
+  /** Another history, on a copy of this one's folder and with its log key, which asks no witness. */
+  async fork(directory: string) {
+    const venue = await AttestedVenue.run(
+      directory,
+      this.at.venue.at.nowMs(),
+      undefined,
+      {},
+      WITHDRAWALS,
+      [],
+      this.bridge,
+    );
+    const trader = this.at.trader.movedTo(venue.at);
+    return {
+      url: venue.at.url,
+      open: () => openAt(venue.at.url),
+      /** It is sealed, too, and under a checkpoint. */
+      ask: async (amount: number) => {
+        const body = { chain: "ethereum", token: "USDC", amount, nonce: 1 };
+        await trader.signed("/v1/bridge/withdrawals", body);
+        await venue.at.advance(200);
+        await venue.at.venue.promises?.log.advance();
+      },
+    };
+  }
+
+  /** Other keys for the votes; the chains stay. */
+  replaceMembers(members: readonly string[]): Promise<void> {
+    const { venue } = this.at;
+    const bridge = bridgeAt([this.node.url], this.chain.vault, this.chain.token, members);
+    const parameters = {
+      ...DEFAULT_PARAMETERS,
+      ...attestationParameters(bridge),
+      withdrawals: WITHDRAWALS,
+    };
+    return venue.at.venue.configure({
+      config: venueConfigOf(DEFAULT_MARKETS, parameters),
+      listing: DEFAULT_MARKETS,
+      attestors: attestorKeysOf(bridge),
+    });
   }
 
   /** What attestors have stated about the vault. */
@@ -148,10 +221,21 @@ export class PayingVenue {
   }
 }
 
-function bridgeAt(rpc: string[], vault: Address, token: Address): ChainBridgeConfig {
+async function openAt(url: string): Promise<readonly OpenWithdrawal[]> {
+  const answer = await ask(`${url}/v1/bridge/withdrawals/open?chain=ethereum`);
+  const { withdrawals }: OpenWithdrawals = JSON.parse(answer.text);
+  return withdrawals;
+}
+
+function bridgeAt(
+  rpc: string[],
+  vault: Address,
+  token: Address,
+  members: readonly string[] = MEMBERS,
+): ChainBridgeConfig {
   const bridge = resolveBridge({
     venue: "test-venue",
-    members: MEMBERS,
+    members,
     quorum: 2,
     chains: {
       ethereum: {
