@@ -129,11 +129,39 @@ export interface ProvenLeaf {
   readonly checkpoint: OpenedCheckpoint;
 }
 
-/** Where the leaf is sealed, or why the proof proves nothing. */
-export async function provenLeaf(
+/** What is sealed: an order, a withdrawal, reserves. */
+interface LeafKind<L> {
+  /** After "proof of". */
+  readonly name: string;
+  readonly read: (bytes: Uint8Array) => L | undefined;
+  /** The seq of the command that made the leaf. */
+  readonly seqOf: (leaf: L) => number;
+}
+
+/** The leaf and where it is sealed, or why the proof proves nothing. */
+export async function checkLeaf<L extends { readonly block: number }>(
+  { name, read, seqOf }: LeafKind<L>,
+  proof: LeafProof | undefined,
+  verify: VerifyEd25519,
+  keys: ProofKeys,
+): Promise<(ProvenLeaf & { readonly leaf: L }) | string> {
+  if (proof === undefined) return `the text is no proof of ${name}`;
+  const proven = await provenLeaf(proof, verify, keys);
+  if (typeof proven === "string") return proven;
+  const leaf = read(proof.leaf);
+  if (leaf === undefined) return `the leaf is none of ${name}`;
+  const { number, firstPosition, lastPosition } = proven.block;
+  const seq = seqOf(leaf);
+  if (leaf.block !== number || seq < firstPosition || seq > lastPosition) {
+    return `the leaf names block ${leaf.block} and position ${seq}`;
+  }
+  return { ...proven, leaf };
+}
+
+async function provenLeaf(
   proof: LeafProof,
   verify: VerifyEd25519,
-  { logKey, ...witnesses }: ProofKeys = {},
+  { logKey, ...witnesses }: ProofKeys,
 ): Promise<ProvenLeaf | string> {
   const key = parseLogKey(logKey ?? proof.logKey);
   if (key === undefined) return "the log key cannot be read";

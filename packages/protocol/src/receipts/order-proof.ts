@@ -4,16 +4,22 @@
 
 import { type AcknowledgementLeaf, readLeaf } from "../blocks/acknowledgement-leaf.js";
 import {
+  checkLeaf,
   encodeLeafProof,
   type LeafProof,
   type ProofKeys,
   type ProvenLeaf,
   parseLeafProof,
-  provenLeaf,
 } from "./leaf-proof.js";
 import type { NoteKey, VerifyEd25519 } from "./signed-note.js";
 
 const ORDER_PROOF_FORMAT = "perpgate-order-proof/1";
+
+const ORDER = {
+  name: "an order",
+  read: readLeaf,
+  seqOf: ({ ackNonce }: AcknowledgementLeaf) => ackNonce,
+};
 
 /** Units of the acknowledgement's market, to show its numbers; no proof depends on them. */
 export interface ProofMarket {
@@ -63,17 +69,9 @@ export async function verifyOrderProof(
   keys: ProofKeys = {},
 ): Promise<CheckedProof | string> {
   const proof = parseOrderProof(text);
-  if (proof === undefined) return "the file is no proof of an order";
-  const proven = await provenLeaf(proof, verify, keys);
-  if (typeof proven === "string") return proven;
-  const leaf = readLeaf(proof.leaf);
-  if (leaf === undefined) return "the acknowledgement cannot be read";
-  const { ackNonce } = leaf;
-  const { block, checkpoint } = proven;
-  const isWithin = block.firstPosition <= ackNonce && ackNonce <= block.lastPosition;
-  if (leaf.block !== block.number || !isWithin) {
-    return `the acknowledgement names block ${leaf.block} and position ${ackNonce}`;
-  }
-  const { cosigners, logKey } = checkpoint;
-  return { ...proven, leaf, logKey, cosigners, market: proof.market };
+  if (proof === undefined) return "the text is no proof of an order";
+  const checked = await checkLeaf(ORDER, proof, verify, keys);
+  if (typeof checked === "string") return checked;
+  const { cosigners, logKey } = checked.checkpoint;
+  return { ...checked, logKey, cosigners, market: proof.market };
 }

@@ -3,17 +3,23 @@
 import { type ReservesLeaf, readReservesLeaf } from "../bridge/reserves-leaf.js";
 import { bytesFromHex, hexFromBytes, withoutHexPrefix } from "../text/hex.js";
 import {
+  checkLeaf,
   encodeLeafProof,
   type LeafProof,
   type ProofKeys,
   type ProvenLeaf,
   parseLeafProof,
-  provenLeaf,
 } from "./leaf-proof.js";
 import type { VerifyEd25519 } from "./signed-note.js";
 import { type PathNode, rootOfSums, sumLeafBytes } from "./sum-tree.js";
 
 const RESERVES_PROOF_FORMAT = "perpgate-reserves-proof/1";
+
+const RESERVES = {
+  name: "reserves",
+  read: readReservesLeaf,
+  seqOf: ({ commitment }: ReservesLeaf) => commitment,
+};
 
 interface CheckedReserves extends ProvenLeaf {
   readonly leaf: ReservesLeaf;
@@ -24,23 +30,12 @@ export function encodeReservesProof(proof: LeafProof): string {
 }
 
 /** The commitment that the proof proves, or why it proves nothing. */
-export async function checkReservesProof(
+export function checkReservesProof(
   text: string,
   verify: VerifyEd25519,
   keys: ProofKeys = {},
 ): Promise<CheckedReserves | string> {
-  const proof = parseLeafProof(text, RESERVES_PROOF_FORMAT);
-  if (proof === undefined) return "the text is no proof of reserves";
-  const proven = await provenLeaf(proof, verify, keys);
-  if (typeof proven === "string") return proven;
-  const leaf = readReservesLeaf(proof.leaf);
-  if (leaf === undefined) return "the leaf is none of reserves";
-  const { block } = proven;
-  const isWithin = block.firstPosition <= leaf.commitment && leaf.commitment <= block.lastPosition;
-  if (leaf.block !== block.number || !isWithin) {
-    return `the leaf names block ${leaf.block} and position ${leaf.commitment}`;
-  }
-  return { ...proven, leaf };
+  return checkLeaf(RESERVES, parseLeafProof(text, RESERVES_PROOF_FORMAT), verify, keys);
 }
 
 /** What `GET /v1/account/liability` answers. */

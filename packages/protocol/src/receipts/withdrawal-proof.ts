@@ -2,16 +2,22 @@
 
 import { readWithdrawalLeaf, type WithdrawalLeaf } from "../bridge/withdrawal-leaf.js";
 import {
+  checkLeaf,
   encodeLeafProof,
   type LeafProof,
   type ProofKeys,
   type ProvenLeaf,
   parseLeafProof,
-  provenLeaf,
 } from "./leaf-proof.js";
 import type { VerifyEd25519 } from "./signed-note.js";
 
 const WITHDRAWAL_PROOF_FORMAT = "perpgate-withdrawal-proof/1";
+
+const WITHDRAWAL = {
+  name: "a withdrawal",
+  read: readWithdrawalLeaf,
+  seqOf: ({ withdrawalId }: WithdrawalLeaf) => withdrawalId,
+};
 
 interface CheckedWithdrawal extends ProvenLeaf {
   readonly leaf: WithdrawalLeaf;
@@ -22,22 +28,10 @@ export function encodeWithdrawalProof(proof: LeafProof): string {
 }
 
 /** What the proof proves, or why it proves nothing. */
-export async function checkWithdrawalProof(
+export function checkWithdrawalProof(
   text: string,
   verify: VerifyEd25519,
   keys: ProofKeys = {},
 ): Promise<CheckedWithdrawal | string> {
-  const proof = parseLeafProof(text, WITHDRAWAL_PROOF_FORMAT);
-  if (proof === undefined) return "the text is no proof of a withdrawal";
-  const proven = await provenLeaf(proof, verify, keys);
-  if (typeof proven === "string") return proven;
-  const leaf = readWithdrawalLeaf(proof.leaf);
-  if (leaf === undefined) return "the leaf is none of a withdrawal";
-  const { block } = proven;
-  const isWithin =
-    block.firstPosition <= leaf.withdrawalId && leaf.withdrawalId <= block.lastPosition;
-  if (leaf.block !== block.number || !isWithin) {
-    return `the leaf names block ${leaf.block} and position ${leaf.withdrawalId}`;
-  }
-  return { ...proven, leaf };
+  return checkLeaf(WITHDRAWAL, parseLeafProof(text, WITHDRAWAL_PROOF_FORMAT), verify, keys);
 }
