@@ -1,7 +1,8 @@
 /** A gateway that pays withdrawals; the test has its attestors' keys and sends their votes. */
 
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { voteText } from "@perpgate/protocol/core";
+import type { OpenWithdrawals } from "@perpgate/protocol";
+import { voteText, withdrawalVoteText } from "@perpgate/protocol/core";
 import { CHAINS, ChainGateway } from "./chain-gateway.js";
 
 const { confirmations: _, ...ETHEREUM } = CHAINS.ethereum;
@@ -41,12 +42,10 @@ export class PayingGateway {
 
   /** The votes of both attestors on a registered deposit. */
   async credit(depositId: number, txHash: string, address: string, dollars: number): Promise<void> {
-    const { url } = this.gateway;
-    const info: unknown = await (await fetch(`${url}/v1/bridge`)).json();
-    const { venueId } = Object(info);
-    const votes = this.keys.map((key, attestor) => {
-      const text = voteText({
-        venue: String(venueId),
+    const venue = await this.venueId();
+    await this.submit((attestor) =>
+      voteText({
+        venue,
         attestor,
         depositId,
         chain: "ethereum",
@@ -70,10 +69,53 @@ export class PayingGateway {
         part: 1,
         parts: 1,
         votedAtMs: Date.now(),
-      });
+      }),
+    );
+  }
+
+  /** The votes of both attestors on the oldest open withdrawal. */
+  async vote(verdict: "signed" | "pending" | "paid", hash: string): Promise<void> {
+    const venue = await this.venueId();
+    const answer = await fetch(`${this.gateway.url}/v1/bridge/withdrawals/open?chain=ethereum`);
+    const { withdrawals }: OpenWithdrawals = JSON.parse(await answer.text());
+    const [open] = withdrawals;
+    if (open === undefined) throw new Error("no withdrawal is open");
+    const isSigned = verdict === "signed";
+    await this.submit((attestor) =>
+      withdrawalVoteText({
+        venue,
+        attestor,
+        withdrawalId: Number(open.withdrawalId),
+        chain: "ethereum",
+        chainId: 1,
+        vault: ETHEREUM.vault.slice(2),
+        token: "USDC",
+        contract: ETHEREUM.tokens.USDC.contract.slice(2),
+        decimals: 6,
+        account: open.account.slice(2).toLowerCase(),
+        amount: BigInt(Math.round(open.amount * 1e6)),
+        deadline: open.deadline / 1_000,
+        verdict,
+        block: isSigned ? null : { number: 9, hash: "cd".repeat(32) },
+        txHash: isSigned ? "" : hash,
+        vaultSignature: isSigned ? "ab".repeat(65) : "",
+        votedAtMs: Date.now(),
+      }),
+    );
+  }
+
+  private async venueId(): Promise<string> {
+    const info: unknown = await (await fetch(`${this.gateway.url}/v1/bridge`)).json();
+    return String(Object(info).venueId);
+  }
+
+  /** What each attestor says, signed with its key. */
+  private async submit(textOf: (attestor: number) => string): Promise<void> {
+    const votes = this.keys.map((key, attestor) => {
+      const text = textOf(attestor);
       return { text, signature: sign(null, Buffer.from(text, "latin1"), key).toString("hex") };
     });
-    const answer = await fetch(`${url}/v1/bridge/votes`, {
+    const answer = await fetch(`${this.gateway.url}/v1/bridge/votes`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ votes }),

@@ -361,7 +361,7 @@ export function chainTests(test: PageTest): void {
 }
 
 export function withdrawalTests(test: PageTest): void {
-  test("venue that pays: the most without the fee, to the own address, with its steps and its votes", async ({
+  test("venue that pays: the most without the fee, to the own address, from queued to paid with its transaction", async ({
     open,
     pageFolder,
     onTestFinished,
@@ -396,12 +396,24 @@ export function withdrawalTests(test: PageTest): void {
     await dialog.getByRole("button", { name: "Withdraw 12.50" }).click();
     await dialog.getByRole("list", { name: "Progress of the withdrawal" }).waitFor();
     await opened.inspect("withdrawal-queued", "dialog");
+    const step = dialog.locator("li[aria-current=step]");
+    const paidBy = "9".repeat(64);
+    for (const [verdict, status] of [
+      ["signed", "attested"],
+      ["pending", "pending"],
+      ["paid", "paid"],
+    ] as const) {
+      await venue.vote(verdict, paidBy);
+      await step.filter({ has: page.getByText(status, { exact: true }) }).waitFor();
+    }
+    await dialog.getByText(`Transaction 0x${paidBy}`).waitFor();
+    await opened.inspect("withdrawal-paid", "dialog");
     await dialog.getByRole("button", { name: "Close" }).click();
     await opened.untilAvailable((dollars) => dollars === 27);
 
     await opened.tab(/Withdrawals/);
     const row = page.getByRole("table", { name: "Withdrawals" }).getByRole("row").last();
-    await row.getByText("queued").waitFor();
+    await row.getByText("paid").waitFor();
     await row.getByText("12.50").waitFor();
     const saving = page.waitForEvent("download");
     await row.getByRole("button", { name: /Save the votes/ }).click();
