@@ -65,6 +65,12 @@ export type {
 } from "./account-trader.js";
 export { type ClientOptions, PerpgateClient, type SignInOptions } from "./client.js";
 export {
+  type EquityHistory,
+  type EquityOptions,
+  type EquityPoint,
+  equityHistory,
+} from "./equity-history.js";
+export {
   type AnyErrorCode,
   ConnectionError,
   type Outcome,

@@ -5,6 +5,7 @@
 import {
   CANDLE_PRICES,
   type CandlePrice,
+  RESOLUTION_MS,
   RESOLUTIONS,
   type Resolution,
 } from "@perpgate/protocol/core";
@@ -28,15 +29,6 @@ const SUM_WORDS = 2;
 /** A turnover that has reached this is not known. */
 const MAX_TURNOVER = Number.MAX_SAFE_INTEGER;
 
-const MINUTE_MS = 60_000;
-export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {
-  "1m": MINUTE_MS,
-  "5m": 5 * MINUTE_MS,
-  "15m": 15 * MINUTE_MS,
-  "1h": 60 * MINUTE_MS,
-  "4h": 240 * MINUTE_MS,
-  "1d": 1_440 * MINUTE_MS,
-};
 const SPANS: readonly number[] = RESOLUTIONS.map((resolution) => RESOLUTION_MS[resolution]);
 /** Words of a stored candle. */
 export function candleLengths(price: CandlePrice): readonly number[] {

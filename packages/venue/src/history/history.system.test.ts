@@ -14,13 +14,12 @@ import {
   type ProfileName,
   ReferenceVenue,
 } from "@perpgate/engine/testing";
-import { RESOLUTIONS } from "@perpgate/protocol/core";
+import { RESOLUTION_MS, RESOLUTIONS } from "@perpgate/protocol/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NO_EVIDENCE } from "../record/record.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
 import { NaiveHistory } from "../testing/naive-history.js";
-import { RESOLUTION_MS } from "./candle-projection.js";
 import { FILL_ROW } from "./fill-projection.js";
 import type { TimeQuery } from "./history-reader.js";
 import { openHistoryStore } from "./history-store.js";
