@@ -2,7 +2,7 @@
  * Builds the page from the sources of its packages, without absolute URLs.
  *
  * The gateway's content security policy forbids inline scripts and `eval`: nothing is inlined, and
- * the MessagePack decoder is its build without `eval`.
+ * the MessagePack decoder is its build without `eval` and without the encoder.
  */
 
 import react from "@vitejs/plugin-react";
@@ -16,7 +16,7 @@ export default defineConfig({
   plugins: [react()],
   resolve: {
     conditions: ["perpgate-source", ...defaultClientConditions],
-    alias: [{ find: /^msgpackr$/, replacement: "msgpackr/index-no-eval" }],
+    alias: [{ find: /^msgpackr$/, replacement: "msgpackr/unpack-no-eval" }],
   },
   build: {
     target: "es2022",

@@ -78,10 +78,10 @@ export const LONG_FORMS = {
     env: { PERPGATE_EDGE_RUNS: "20", PERPGATE_EDGE_SOCKETS: "1000" },
   },
   page: {
-    about: "the trading page open for 30 minutes: frames and memory",
+    about: "the trading page open for 60 minutes: first paint, frames and memory",
     files: ["apps/terminal/src/page-venues"],
     names: "frames:",
-    env: { PERPGATE_PAGE_MINUTES: "30" },
+    env: { PERPGATE_PAGE_MINUTES: "60" },
   },
   payouts: {
     about: "100 rounds of deposits, trades and withdrawals over two chains, with a kill in each",

@@ -9,16 +9,19 @@
  * This module is a separate entry of the package, so that the others do not load msgpackr.
  */
 
-import { Packr } from "msgpackr";
+import { Packr, Unpackr } from "msgpackr";
 import type { ServerFrame } from "./streams.js";
 
-const packr = new Packr({
+const FORM = {
   useRecords: false,
   variableMapSize: true,
   mapsAsObjects: true,
   encodeUndefinedAsNil: true,
   int64AsType: "number",
-});
+} as const;
+/** Left out of a page, which decodes only. */
+const packr = /* @__PURE__ */ new Packr(FORM);
+const unpackr = new Unpackr(FORM);
 
 export class FrameError extends RangeError {
   override readonly name = "FrameError";
@@ -45,7 +48,7 @@ export function decodeFrame(bytes: Uint8Array): ServerFrame {
 
 function unpack(bytes: Uint8Array): unknown {
   try {
-    return packr.unpack(bytes);
+    return unpackr.unpack(bytes);
   } catch (error) {
     throw new FrameError("not one MessagePack value", { cause: error });
   }
