@@ -20,6 +20,7 @@ import { Splitter } from "./shell/splitter.js";
 import { readPreference } from "./state/preferences.js";
 import { useRemembered } from "./state/remembered.js";
 import { useStore } from "./state/store.js";
+import { userSettings } from "./state/user-settings.js";
 import { TapePanel } from "./tape/tape-panel.js";
 import { type Terminal, TerminalContext } from "./terminal.js";
 import { Icon } from "./ui/icons.js";
@@ -109,9 +110,11 @@ export function App({ terminal }: { readonly terminal: Terminal }) {
   );
   useEffect(() => listenForShortcuts(terminal), [terminal]);
   const isLive = useStore(terminal.line.state, (state) => state === "live");
+  const separator = useStore(userSettings, (settings) => settings.separator);
   return (
     <TerminalContext value={terminal}>
-      <div className="page" data-view={view} data-side={side} data-live={isLive}>
+      {/* Another notation: every number is drawn again. */}
+      <div key={separator} className="page" data-view={view} data-side={side} data-live={isLive}>
         <div>
           <Header />
           <SandboxBar />

@@ -11,6 +11,7 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { createContext, useContext } from "react";
+import { Drawings } from "./chart/drawings.js";
 import { countOf } from "./format/text.js";
 import { symbolInLink, writeLink } from "./market/market-link.js";
 import { adviceOn } from "./order/advice.js";
@@ -27,6 +28,7 @@ import { AccountNotices } from "./venue/account-notices.js";
 import { BookFeed } from "./venue/book-feed.js";
 import { GatewayFeed } from "./venue/gateway-feed.js";
 import { HonestyFeed } from "./venue/honesty-feed.js";
+import { KeptReceipts } from "./venue/kept-receipts.js";
 import { Line } from "./venue/line.js";
 import { LiveMarks } from "./venue/live-marks.js";
 import { MarketFeed } from "./venue/market-feed.js";
@@ -91,6 +93,8 @@ export class Terminal {
   readonly orders: PageOrderClient;
   readonly toasts = new Toasts();
   readonly alerts: PriceAlerts;
+  readonly drawings = new Drawings();
+  readonly receipts = new KeptReceipts();
   readonly dialog = new Store<OpenDialog>("none", "immediate");
   /** Undefined: no sandbox, or one without a control API. */
   readonly sandbox: SandboxFeed | undefined;
@@ -158,8 +162,10 @@ export class Terminal {
       const { session } = this.sessions;
       if (session === undefined) {
         this.account.close();
+        this.receipts.close();
         this.orders.forget();
       } else {
+        this.receipts.open(session, this.sessions.isKept);
         this.account.open(session);
         this.orders.unsettled.resume(session);
       }
@@ -174,6 +180,10 @@ export class Terminal {
       this.account.refreshSoon();
       this.orders.book.reconnected(this.sessions.session);
     });
+    this.account.account.watch(() => {
+      const { session, isKept } = this.sessions;
+      if (session !== undefined) void this.receipts.collect(session, isKept);
+    });
     this.orders.unsettled.list.watch(() => this.settler.soon());
     this.client.stream.watchBlocks(({ number, time }) => {
       this.clock.note(time);
@@ -183,6 +193,7 @@ export class Terminal {
     this.readClock();
     window.addEventListener("hashchange", () => this.marketFeed.select(symbolInLink() ?? ""));
     this.alerts.start();
+    this.drawings.start();
     this.marketFeed.load();
     this.marks.start();
     this.marks.sample.watch(() => this.risk.check());

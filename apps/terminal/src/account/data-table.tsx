@@ -64,7 +64,7 @@ function classOf({
   return isActions ? "actions" : isText ? "text" : "";
 }
 
-function LoadingRows() {
+export function LoadingRows() {
   return (
     <div className="loading-rows" aria-busy="true">
       <span className="unseen">Loading…</span>

@@ -1,13 +1,15 @@
-/** The account's history: orders, funding and every change of the balance, in pages. */
+/** The account's history: orders, funding and every change of the balance, in pages, and what it was worth. */
 
 import type { FundingPayment, LedgerEntry, Order } from "@perpgate/protocol";
 import type { Session } from "@perpgate/sdk";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { formatDollars, formatSigned, NO_VALUE, toneOf } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
 import { priceOfOrder } from "../order/amendment.js";
 import { reasonText } from "../order/reasons.js";
+import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { later } from "../ui/later.js";
 import { saveFile } from "../ui/save-file.js";
 import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
@@ -16,12 +18,12 @@ import type { DataColumn } from "./data-table.js";
 import { OrderTitle } from "./order-title.js";
 import { type ListQuery, PagedDataTable } from "./paged-table.js";
 
-/** Saves what proves an order of the history: its receipt, if this visit got one, and the proof of the log. */
+/** Saves what proves an order of the history: its receipt, if this browser has it, and the proof of the log. */
 function ProofButton({ order: { orderId, parentOrderId } }: { readonly order: Order }) {
   const terminal = useTerminal();
   // An exit is in the acknowledgement of its order.
   const ackNonce = parentOrderId ?? orderId;
-  const receipt = terminal.sessions.session?.receipts.of(ackNonce);
+  const receipt = useStore(terminal.receipts.files, (files) => files.get(ackNonce));
   const saveProof = () =>
     terminal.attempt(async (session) => {
       saveFile(`order-${ackNonce}.proof`, await session.preconfirmProof(ackNonce));
@@ -51,10 +53,21 @@ const LISTS = [
   ["orders", "Orders"],
   ["funding", "Funding"],
   ["ledger", "Ledger"],
+  ["equity", "PnL"],
 ] as const;
 type List = (typeof LISTS)[number][0];
 
-const PARTS = { orders: OrderHistory, funding: FundingHistory, ledger: LedgerHistory };
+/** With the library of the chart. */
+const EquityPanel = later(async () => ({
+  default: (await import("./equity-panel.js")).EquityPanel,
+}));
+
+const PARTS = {
+  orders: OrderHistory,
+  funding: FundingHistory,
+  ledger: LedgerHistory,
+  equity: EquityPanel,
+};
 
 export default function HistoryPanel() {
   const [list, setList] = useState<List>("orders");
@@ -71,7 +84,9 @@ export default function HistoryPanel() {
           onSelect={setList}
         />
       </div>
-      <Part />
+      <Suspense>
+        <Part />
+      </Suspense>
     </>
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The candle chart, by TradingView's Lightweight Charts, with volume, indicators, the trader's fills and
- * lines. Its logo needs an inline style, which the content security policy forbids; the
+ * The candle chart, by TradingView's Lightweight Charts, with volume, indicators, the trader's fills, lines
+ * and drawings. Its logo needs an inline style, which the content security policy forbids; the
  * attribution is in the page's footer.
  */
 
@@ -15,6 +15,7 @@ import {
   type IChartApi,
   type ISeriesApi,
   type ISeriesMarkersPluginApi,
+  type MouseEventParams,
   type Time,
 } from "lightweight-charts";
 import { formatCompact } from "../format/numbers.js";
@@ -23,6 +24,8 @@ import type { CandleListener } from "../venue/candle-feed.js";
 import type { MarketView } from "../venue/market-view.js";
 import type { ChartLine } from "./chart-lines.js";
 import { chartOptions } from "./chart-options.js";
+import { DrawingLayer } from "./drawing-layer.js";
+import { type Drawing, type DrawingKind, type DrawnPoint, pointsOf } from "./drawings.js";
 import type { FillMark } from "./fill-markers.js";
 import type { Legend } from "./legend.js";
 import type { DragSurface } from "./line-drag.js";
@@ -44,6 +47,12 @@ interface ChartCallbacks {
 /** More begin with the newest ones. */
 const FITTED_BARS = 150;
 
+interface Shown {
+  readonly view: MarketView;
+  /** Milliseconds of a candle. */
+  readonly stepMs: number;
+}
+
 export class CandleChart implements CandleListener {
   private readonly chart: IChartApi;
   private readonly series: ISeriesApi<"Candlestick">;
@@ -52,17 +61,22 @@ export class CandleChart implements CandleListener {
   private readonly markers: ISeriesMarkersPluginApi<Time>;
   private candles: readonly Candle[] = [];
   private readonly lines: PriceLines;
+  private readonly drawings: DrawingLayer;
+  private readonly view: MarketView;
+  private readonly stepMs: number;
   private pointedTime: number | undefined;
 
   private isFitted = false;
 
   constructor(
     box: HTMLElement,
-    private readonly view: MarketView,
+    { view, stepMs }: Shown,
     private colours: Colours,
     private readonly legend: Legend,
     private readonly callbacks: ChartCallbacks,
   ) {
+    this.view = view;
+    this.stepMs = stepMs;
     this.chart = createChart(box, { autoSize: true, ...chartOptions(colours) });
     const { tickSize } = view.market;
     this.series = this.chart.addSeries(CandlestickSeries, {
@@ -71,6 +85,8 @@ export class CandleChart implements CandleListener {
         withPrices(base(), this.lines.near(this.candles.at(-1)?.close ?? 0)),
     });
     this.lines = new PriceLines(this.series);
+    this.drawings = new DrawingLayer(view.priceDigits, colours);
+    this.series.attachPrimitive(this.drawings);
     this.volumes = this.chart.addSeries(HistogramSeries, {
       lastValueVisible: false,
       priceLineVisible: false,
@@ -103,6 +119,7 @@ export class CandleChart implements CandleListener {
     this.series.setData(candles.map(barOf));
     this.volumes.setData(candles.map((candle) => this.volumeOf(candle)));
     this.studies.replaced(candles);
+    this.setTimes();
     // Keeps the visible range in place although candles were prepended.
     if (added > 0 && range !== null) {
       timeScale.setVisibleLogicalRange({ from: range.from + added, to: range.to + added });
@@ -122,6 +139,7 @@ export class CandleChart implements CandleListener {
     this.series.update(barOf(candle));
     this.volumes.update(this.volumeOf(candle));
     this.studies.updated(this.candles, isNew);
+    if (isNew) this.setTimes();
     this.writeLegend();
     this.callbacks.onCount(1);
   }
@@ -137,6 +155,7 @@ export class CandleChart implements CandleListener {
       wickDownColor: colours.short,
     });
     this.studies.applyColours(colours);
+    this.drawings.applyColours(colours);
     this.lines.forget();
   }
 
@@ -167,20 +186,52 @@ export class CandleChart implements CandleListener {
     this.lines.draw(lines, this.colours);
   }
 
+  draw(drawings: readonly Drawing[]): void {
+    this.drawings.show(drawings);
+  }
+
+  /** The next presses are the points of a drawing. Returns a function that gives up. */
+  place(
+    kind: DrawingKind,
+    text: string,
+    onPlaced: (points: readonly DrawnPoint[]) => void,
+  ): () => void {
+    let points: readonly DrawnPoint[] = [];
+    const pointAt = ({ point, paneIndex = 0 }: MouseEventParams): DrawnPoint | undefined => {
+      if (point === undefined || paneIndex !== 0) return undefined;
+      const time = this.drawings.timeAt(point.x);
+      const price = this.priceAt(point.y);
+      return time === undefined || price === null ? undefined : { time, price };
+    };
+    const follow = (event: MouseEventParams) => {
+      const under = pointAt(event);
+      const next = under === undefined ? points : [...points, under];
+      this.drawings.showUnfinished({ kind, points: next, text });
+    };
+    const press = (event: MouseEventParams) => {
+      const point = pointAt(event);
+      if (point === undefined) return;
+      points = [...points, point];
+      if (points.length === pointsOf(kind)) onPlaced(points);
+    };
+    this.chart.subscribeCrosshairMove(follow);
+    this.chart.subscribeClick(press);
+    return () => {
+      this.chart.unsubscribeCrosshairMove(follow);
+      this.chart.unsubscribeClick(press);
+      this.drawings.showUnfinished(undefined);
+    };
+  }
+
   forgetLines(): void {
     this.lines.forget();
   }
 
   surface(): DragSurface {
-    const { tick } = this.view.units;
     return {
       targets: () => this.lines.targets(),
       yOf: (price) => this.series.priceToCoordinate(price),
-      priceAt: (y) => {
-        const price = this.series.coordinateToPrice(y);
-        const ticks = price === null ? 0 : Math.round(price / tick.size);
-        return ticks > 0 ? fromSteps(ticks, tick) : null;
-      },
+      priceAt: (y) => this.priceAt(y),
       setScrolling: (isOn) => this.chart.applyOptions({ handleScroll: isOn, handleScale: isOn }),
       move: (id, price) => this.lines.move(id, price),
       drop: (id, price, isTouch) => this.callbacks.onDrop(id, price, isTouch),
@@ -190,6 +241,18 @@ export class CandleChart implements CandleListener {
 
   remove(): void {
     this.chart.remove();
+  }
+
+  private priceAt(y: number): number | null {
+    const { tick } = this.view.units;
+    const price = this.series.coordinateToPrice(y);
+    const ticks = price === null ? 0 : Math.round(price / tick.size);
+    return ticks > 0 ? fromSteps(ticks, tick) : null;
+  }
+
+  private setTimes(): void {
+    const [first = 0, last = 0] = [this.candles[0]?.time, this.candles.at(-1)?.time];
+    this.drawings.setTimes({ first, last, stepMs: this.stepMs });
   }
 
   private writeLegend(): void {

@@ -1,7 +1,6 @@
 /** The candles of a market with the trader's fills and lines; an order is amended by dragging its line. */
 
 import type { Order } from "@perpgate/protocol";
-import type { Resolution } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
 import { OrderTitle } from "../account/order-title.js";
 import { formatDayAndClock } from "../format/text.js";
@@ -15,20 +14,31 @@ import { CandleFeed } from "../venue/candle-feed.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { CandleChart } from "./candle-chart.js";
 import { chartLinesOf } from "./chart-lines.js";
-import { CANDLE_MS, fillMarks } from "./fill-markers.js";
+import { type DrawingKind, pointsOf } from "./drawings.js";
+import { fillMarks } from "./fill-markers.js";
+import { baseOf, type Interval, made, stepMsOf } from "./intervals.js";
 import { Legend } from "./legend.js";
 import { dragLines } from "./line-drag.js";
 import { referenceFeed } from "./reference-feed.js";
 import { REFERENCES, type Reference } from "./study-names.js";
 
-interface CandlesProps {
-  readonly view: MarketView;
-  readonly resolution: Resolution;
-  /** Names of indicators and of reference prices. */
-  readonly studies: ReadonlySet<string>;
+/** A drawing whose points are still to be pressed. */
+export interface Placing {
+  readonly kind: DrawingKind;
+  readonly text: string;
 }
 
-export default function CandlesView({ view, resolution, studies }: CandlesProps) {
+interface CandlesProps {
+  readonly view: MarketView;
+  readonly interval: Interval;
+  /** Names of indicators and of reference prices. */
+  readonly studies: ReadonlySet<string>;
+  readonly placing: Placing | undefined;
+  readonly onPlaced: () => void;
+}
+
+export default function CandlesView(props: CandlesProps) {
+  const { view, interval, studies, placing, onPlaced } = props;
   const terminal = useTerminal();
   const box = useRef<HTMLDivElement>(null);
   const legend = useRef<HTMLDivElement>(null);
@@ -47,25 +57,37 @@ export default function CandlesView({ view, resolution, studies }: CandlesProps)
       onBegin: setBegin,
       onAsk: setAsked,
     };
-    const running = runChart(terminal, view, resolution, parts);
+    const running = runChart(terminal, view, interval, parts);
     shown.current = running;
     return () => {
       shown.current = undefined;
       running.stop();
     };
-  }, [terminal, view, resolution]);
+  }, [terminal, view, interval]);
   useEffect(() => {
     // Again for another chart.
-    void [view, resolution];
+    void [view, interval];
     shown.current?.choose(studies);
-  }, [view, resolution, studies]);
+  }, [view, interval, studies]);
+  useEffect(() => {
+    if (placing === undefined) return;
+    const stop = shown.current?.place(placing, onPlaced);
+    const handleKey = ({ key }: KeyboardEvent) => {
+      if (key === "Escape") onPlaced();
+    };
+    window.addEventListener("keydown", handleKey);
+    return () => {
+      stop?.();
+      window.removeEventListener("keydown", handleKey);
+    };
+  }, [placing, onPlaced]);
   return (
     <>
       <div
         className="candles"
         ref={box}
         role="img"
-        aria-label={`${view.market.symbol} candles of ${resolution}`}
+        aria-label={`${view.market.symbol} candles of ${interval}`}
         aria-busy={count === undefined}
       />
       <div className="legend" ref={legend} data-testid="legend" />
@@ -76,6 +98,14 @@ export default function CandlesView({ view, resolution, studies }: CandlesProps)
       )}
       {count === 0 && (
         <p className="empty over">No trades yet. The chart begins with the first one.</p>
+      )}
+      {placing !== undefined && (
+        <p className="chart-hint" role="status">
+          {pointsOf(placing.kind) === 1 ? "Press on the chart." : "Press on the chart twice."}
+          <button type="button" className="button small" onClick={onPlaced}>
+            Cancel
+          </button>
+        </p>
       )}
       {asked !== undefined && (
         <MoveDialog view={view} asked={asked} onEnd={() => setAsked(undefined)} />
@@ -135,18 +165,22 @@ interface Parts {
 
 interface RunningChart {
   choose(studies: ReadonlySet<string>): void;
+  /** The next presses are its points. Returns a function that gives up. */
+  place(placing: Placing, onDone: () => void): () => void;
   stop(): void;
 }
 
 function runChart(
   terminal: Terminal,
   view: MarketView,
-  resolution: Resolution,
+  interval: Interval,
   parts: Parts,
 ): RunningChart {
-  const { client, line, account, alerts, marketFeed } = terminal;
+  const { client, line, account, alerts, drawings, marketFeed } = terminal;
   const { symbol } = view.market;
-  const chart = new CandleChart(parts.box, view, readColours(), new Legend(parts.legend, view), {
+  const stepMs = stepMsOf(interval);
+  const legend = new Legend(parts.legend, view);
+  const chart = new CandleChart(parts.box, { view, stepMs }, readColours(), legend, {
     onNeedOlder: () => {
       for (const each of [feed, ...references.values()]) void each.loadOlder();
     },
@@ -169,7 +203,7 @@ function runChart(
       else parts.onAsk({ order, price, end: (isMoved) => (isMoved ? move() : end(false)) });
     },
   });
-  const feed = new CandleFeed(client, symbol, resolution, chart);
+  const feed = new CandleFeed(client, symbol, baseOf(interval), made(interval, chart));
   const references = new Map<Reference, CandleFeed>();
   const choose = (studies: ReadonlySet<string>) => {
     for (const { name } of REFERENCES) {
@@ -182,7 +216,7 @@ function runChart(
         client,
         marketFeed,
         name,
-        { symbol, resolution },
+        { symbol, interval },
         (points, isLast) => chart.showReference(name, points, isLast),
       );
       references.set(name, added);
@@ -197,10 +231,12 @@ function runChart(
   const drawFills = () => {
     const fills = account.fills.get();
     if (fills === undefined) chart.drawFills([]);
-    else chart.drawFills(fillMarks(fills, symbol, CANDLE_MS[resolution], chart.oldestTime));
+    else chart.drawFills(fillMarks(fills, symbol, interval, chart.oldestTime));
   };
+  const draw = () => chart.draw(drawings.list.get().filter((each) => each.symbol === symbol));
   feed.start();
   drawLines();
+  draw();
   const applyColours = () => {
     chart.applyColours(readColours());
     feed.redraw(0);
@@ -217,6 +253,7 @@ function runChart(
     account.positions.watch(drawLines),
     account.orders.watch(drawLines),
     alerts.list.watch(drawLines),
+    drawings.list.watch(draw),
     account.fills.watch(drawFills),
     line.onReturn(() => {
       for (const each of [feed, ...references.values()]) each.reload();
@@ -229,6 +266,17 @@ function runChart(
   ];
   return {
     choose,
+    place: ({ kind, text }, onDone) =>
+      chart.place(kind, text, (points) => {
+        if (!drawings.add({ symbol, kind, points, text })) {
+          terminal.toasts.show(
+            "bad",
+            "Not drawn",
+            "There are too many drawings. Remove one first.",
+          );
+        }
+        onDone();
+      }),
     stop: () => {
       for (const stop of stops) stop();
     },

@@ -1,7 +1,7 @@
 /** The chart panel: candles with volume, studies and the trader's lines, or the depth chart. */
 
-import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
-import { Suspense, useState } from "react";
+import { RESOLUTIONS } from "@perpgate/protocol/core";
+import { Suspense, useCallback, useState } from "react";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
@@ -9,25 +9,38 @@ import { Dialog } from "../ui/dialog.js";
 import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
 import { Tabs, tabPanel } from "../ui/tabs.js";
+import type { Placing } from "./candles.js";
+import { INTERVALS, type Interval, MADE_INTERVALS, stepMsOf } from "./intervals.js";
 import { STUDIES } from "./study-names.js";
 import "./chart-panel.css";
 
 const Candles = later(() => import("./candles.js"));
 const DepthChart = later(() => import("../book/depth-chart.js"));
+const DrawingsDialog = later(() => import("./drawings-dialog.js"));
 
 const TABS = [
   { name: "candles", label: "Chart" },
   { name: "depth", label: "Depth" },
 ] as const;
-const RESOLUTION_OPTIONS = RESOLUTIONS.map((resolution) => [resolution, resolution] as const);
+/** In one press; the others are in a list next to them. */
+const QUICK: readonly (readonly [Interval, string])[] = RESOLUTIONS.map((each) => [each, each]);
+/** A line that is typed begins that many candles ago. */
+const BACK_CANDLES = 50;
 const PANEL = "chart-panel";
 
 export function ChartPanel() {
-  const { alerts, dialog, marketFeed } = useTerminal();
+  const { alerts, dialog, drawings, marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
   const alertCount = useStore(alerts.list, (list) => list.length);
   const [tab, setTab] = useState<"candles" | "depth">("candles");
-  const [resolution, setResolution] = useState<Resolution>(rememberedResolution);
+  const drawn = useStore(
+    drawings.list,
+    (list) => list.filter(({ symbol }) => symbol === view?.market.symbol).length,
+  );
+  const [interval, setShownInterval] = useState<Interval>(rememberedInterval);
+  const [isDrawing, setDrawing] = useState(false);
+  const [placing, setPlacing] = useState<Placing>();
+  const endPlacing = useCallback(() => setPlacing(undefined), []);
   const [studies, setStudies] = useState(rememberedStudies);
   const [isChoosing, setChoosing] = useState(false);
   const toggle = (name: string) => {
@@ -36,9 +49,9 @@ export function ChartPanel() {
     writePreference("studies", [...next].join());
     setStudies(next);
   };
-  const choose = (next: Resolution) => {
+  const choose = (next: Interval) => {
     writePreference("resolution", next);
-    setResolution(next);
+    setShownInterval(next);
   };
   return (
     <section className="panel chart" aria-label="Chart">
@@ -64,14 +77,34 @@ export function ChartPanel() {
             >
               Studies{studies.size === 0 ? "" : ` (${studies.size})`}
             </button>
+            <button
+              type="button"
+              className="button small bare"
+              aria-haspopup="dialog"
+              title="Lines, levels, retracements and texts"
+              onClick={() => setDrawing(true)}
+            >
+              Draw{drawn === 0 ? "" : ` (${drawn})`}
+            </button>
             <Segments
               legend="Candle length"
               name="resolution"
               className="resolutions"
-              options={RESOLUTION_OPTIONS}
-              selected={resolution}
+              options={QUICK}
+              selected={interval}
               onSelect={choose}
             />
+            <select
+              className="choice"
+              aria-label="Other candle lengths"
+              value={MADE_INTERVALS.find((each) => each === interval) ?? ""}
+              onChange={({ target }) => choose(intervalIn(target.value) ?? interval)}
+            >
+              <option value="">…</option>
+              {MADE_INTERVALS.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
           </div>
         )}
       </div>
@@ -79,10 +112,12 @@ export function ChartPanel() {
         <Suspense>
           {view !== undefined && tab === "candles" && (
             <Candles
-              key={`${view.market.symbol} ${resolution}`}
+              key={`${view.market.symbol} ${interval}`}
               view={view}
-              resolution={resolution}
+              interval={interval}
               studies={studies}
+              placing={placing}
+              onPlaced={endPlacing}
             />
           )}
           {view !== undefined && tab === "depth" && (
@@ -90,6 +125,19 @@ export function ChartPanel() {
           )}
         </Suspense>
       </div>
+      {isDrawing && view !== undefined && (
+        <Suspense>
+          <DrawingsDialog
+            view={view}
+            backMs={BACK_CANDLES * stepMsOf(interval)}
+            onPlace={(next) => {
+              setDrawing(false);
+              setPlacing(next);
+            }}
+            onClose={() => setDrawing(false)}
+          />
+        </Suspense>
+      )}
       {isChoosing && (
         <Dialog title="Studies" onClose={() => setChoosing(false)}>
           <div className="dialog-body">
@@ -111,7 +159,10 @@ function rememberedStudies(): ReadonlySet<string> {
   return new Set(STUDIES.map(({ name }) => name).filter((name) => stored.includes(name)));
 }
 
-function rememberedResolution(): Resolution {
-  const stored = readPreference("resolution");
-  return RESOLUTIONS.find((resolution) => resolution === stored) ?? "1m";
+function rememberedInterval(): Interval {
+  return intervalIn(readPreference("resolution")) ?? "1m";
+}
+
+function intervalIn(text: string | undefined): Interval | undefined {
+  return INTERVALS.find((interval) => interval === text);
 }

@@ -27,7 +27,7 @@ test("fill marks: one a candle and side, of this market and the shown candles", 
     fill(59_000, "long", 4),
   ];
   const marksOf = (rows: readonly Fill[], hasMore: boolean) =>
-    fillMarks({ rows, hasMore }, "BTCUSD", 60_000, 60_000);
+    fillMarks({ rows, hasMore }, "BTCUSD", "1m", 60_000);
   const [buys, sale] = [
     { time: 120_000, side: "long", size: 5 },
     { time: 180_000, side: "short", size: 1 },

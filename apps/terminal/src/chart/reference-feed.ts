@@ -1,14 +1,13 @@
 /**
- * Mark or index price of a market as candles of the chart's resolution: history by pages, the last one
+ * Mark or index price of a market as candles of the chart's interval: history by pages, the last one
  * from the ticker, which is newer than any candle of the venue.
  */
 
 import type { Candle } from "@perpgate/protocol";
-import type { Resolution } from "@perpgate/protocol/core";
 import type { PerpgateClient } from "@perpgate/sdk";
 import { CandleFeed, type CandleSource } from "../venue/candle-feed.js";
 import type { MarketFeed } from "../venue/market-feed.js";
-import { CANDLE_MS } from "./fill-markers.js";
+import { baseOf, beginOf, type Interval, made } from "./intervals.js";
 import type { Point } from "./studies.js";
 import type { Reference } from "./study-names.js";
 
@@ -16,7 +15,7 @@ export function referenceFeed(
   client: PerpgateClient,
   marketFeed: Pick<MarketFeed, "ticker">,
   price: Reference,
-  { symbol, resolution }: { readonly symbol: string; readonly resolution: Resolution },
+  { symbol, interval }: { readonly symbol: string; readonly interval: Interval },
   /** `isLast`: only the last point is new or has changed. */
   onPoints: (points: readonly Point[], isLast: boolean) => void,
 ): CandleFeed {
@@ -35,7 +34,7 @@ export function referenceFeed(
     },
   };
   const candleAt = (timeMs: number, value: number): Candle => ({
-    time: timeMs - (timeMs % CANDLE_MS[resolution]),
+    time: beginOf(timeMs, baseOf(interval)),
     open: value,
     high: value,
     low: value,
@@ -43,7 +42,7 @@ export function referenceFeed(
     volume: 0,
     trades: 0,
   });
-  return new CandleFeed(source, symbol, resolution, {
+  const grouped = made(interval, {
     replaced: (candles) => {
       points = candles.map(pointOf);
       onPoints(points, false);
@@ -54,6 +53,7 @@ export function referenceFeed(
       onPoints(points, true);
     },
   });
+  return new CandleFeed(source, symbol, baseOf(interval), grouped);
 }
 
 function pointOf({ time, close }: Candle): Point {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   digitsOfStep,
   floorToCents,
@@ -8,6 +8,7 @@ import {
   formatPercent,
   formatSigned,
   percentTone,
+  separateThousandsBy,
   toneOf,
 } from "./numbers.js";
 import { formatCountdown } from "./text.js";
@@ -31,6 +32,18 @@ test("formats: digits of the step, one minus sign, no minus zero", () => {
   expect(formatCountdown(61_000)).toBe("01:01");
   expect(formatCountdown(3_600_000)).toBe("1:00:00");
   expect(formatCountdown(-5)).toBe("00:00");
+});
+
+test("notations: another separator of thousands, the same decimal point and minus sign", () => {
+  onTestFinished(() => separateThousandsBy(","));
+  separateThousandsBy("\u202f");
+  expect(formatFixed(-1_234_567.5, 2)).toBe("−1\u202f234\u202f567.50");
+  separateThousandsBy("");
+  expect([formatFixed(1_234.5, 1), formatFee(1_234.5), formatPercent(12.5)]).toEqual([
+    "1234.5",
+    "1234.50",
+    "+1250.00%",
+  ]);
 });
 
 test("rounded down to cents: whole cents stay what they are, and what is between is not rounded up", () => {

@@ -1,9 +1,21 @@
 /**
  * Numbers as text: prices with the digits of the tick, sizes with those of the lot, money with two.
  *
- * All locales get the same notation (1,234.5): a decimal comma that depends on the browser's language
- * leads to misread prices. Formats are cached because creating one is slow.
+ * All locales get a decimal point: a decimal comma that depends on the browser's language leads to misread
+ * prices. What stands between thousands is the trader's choice. Formats are cached because creating one is
+ * slow.
  */
+
+/** Between thousands: 1,234.5, 1 234.5 or 1234.5. */
+export const SEPARATORS = [",", "\u202f", ""] as const;
+export type Separator = (typeof SEPARATORS)[number];
+
+let separator: Separator = ",";
+
+/** From the next number on. */
+export function separateThousandsBy(next: Separator): void {
+  separator = next;
+}
 
 const formats = new Map<string, Intl.NumberFormat>();
 
@@ -24,8 +36,10 @@ function withDigits(minimum: number, maximum: number): Intl.NumberFormat {
 export const NO_VALUE = "—";
 const MINUS = "−";
 
-function signed(text: string): string {
-  return text.replace("-", MINUS);
+/** In the trader's notation. */
+function noted(text: string): string {
+  const negative = text.replace("-", MINUS);
+  return separator === "," ? negative : negative.replaceAll(",", separator);
 }
 
 /** Decimal places of a step such as 0.001. */
@@ -40,7 +54,7 @@ export function formatFixed(value: number | null | undefined, digits: number): s
   if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE;
   const text = withDigits(digits, digits).format(value);
   // What rounds to zero has no sign.
-  return signed(isZero(text) ? text.replace("-", "") : text);
+  return noted(isZero(text) ? text.replace("-", "") : text);
 }
 
 function isZero(text: string): boolean {
@@ -49,7 +63,7 @@ function isZero(text: string): boolean {
 
 /** Two to six decimal places. */
 export function formatFee(dollars: number): string {
-  return signed(withDigits(2, 6).format(dollars));
+  return noted(withDigits(2, 6).format(dollars));
 }
 
 export function formatDollars(dollars: number | null | undefined): string {
@@ -83,7 +97,7 @@ const COMPACT = new Intl.NumberFormat("en-US", {
 });
 
 export function formatCompact(value: number | null | undefined): string {
-  return value === null || value === undefined ? NO_VALUE : signed(COMPACT.format(value));
+  return value === null || value === undefined ? NO_VALUE : noted(COMPACT.format(value));
 }
 
 export function formatMs(ms: number): string {

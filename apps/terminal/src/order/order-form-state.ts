@@ -73,13 +73,14 @@ export function pickPrice(price: string): void {
 }
 
 const PLAIN = /^(\d+\.?\d*|\.\d+)$/;
-const GROUPED = /^\d{1,3}(,\d{3})+(\.\d*)?$/;
+/** By a comma, or by a space as another notation shows it. */
+const GROUPED = /^\d{1,3}([,\u202f ]\d{3})+(\.\d*)?$/;
 
 /** Prices, sizes and dollars from here on are typing errors, and no longer exact as micros. */
 const TOO_LARGE = 1e9;
 
 /**
- * The typed number, or undefined. Commas are accepted as thousands separators only: 65000,5 is an
+ * The typed number, or undefined. Commas and spaces are accepted as thousands separators only: 65000,5 is an
  * error, not 650005.
  */
 export function numberIn(text: string): number | undefined {
@@ -94,5 +95,5 @@ export function isTooLarge(text: string): boolean {
 function anyNumberIn(text: string): number | undefined {
   const plain = text.trim();
   if (!PLAIN.test(plain) && !GROUPED.test(plain)) return undefined;
-  return Number(plain.replaceAll(",", ""));
+  return Number(plain.replaceAll(/[,\u202f ]/g, ""));
 }

@@ -1,16 +1,24 @@
-/** Notices and keys. What concerns orders is in the order form. */
+/** Notices, keys and numbers. What concerns orders is in the order form. */
 
 import { useState } from "react";
+import type { Separator } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { changeUserSettings, userSettings, warningProblem } from "../state/user-settings.js";
 import { useTerminal } from "../terminal.js";
 import { notificationPermission, playTone } from "../ui/announce.js";
 import { Dialog } from "../ui/dialog.js";
 import { NumberField } from "../ui/number-field.js";
+import { Segments } from "../ui/segments.js";
+
+const NOTATIONS: readonly (readonly [Separator, string])[] = [
+  [",", "1,234.50"],
+  ["\u202f", "1\u202f234.50"],
+  ["", "1234.50"],
+];
 
 export default function SettingsDialog() {
   const { dialog } = useTerminal();
-  const { hotkeys, warnsAt } = useStore(userSettings);
+  const { hotkeys, warnsAt, separator } = useStore(userSettings);
   return (
     <Dialog title="Settings" onClose={() => dialog.set("none")}>
       <div className="dialog-body">
@@ -25,6 +33,13 @@ export default function SettingsDialog() {
           unit="%"
           problem={warningProblem(warnsAt)}
           onChange={(text) => changeUserSettings({ warnsAt: text })}
+        />
+        <Segments
+          legend="Numbers"
+          name="separator"
+          options={NOTATIONS}
+          selected={separator}
+          onSelect={(next) => changeUserSettings({ separator: next })}
         />
         <Choice
           label="Keyboard shortcuts"

@@ -1,5 +1,6 @@
-/** What the trader wants to be notified of, and whether keys act; kept between visits. */
+/** What the trader wants to be notified of, whether keys act, and how numbers look; kept between visits. */
 
+import { SEPARATORS, type Separator, separateThousandsBy } from "../format/numbers.js";
 import { readPreference, writePreference } from "./preferences.js";
 import { Store } from "./store.js";
 
@@ -10,6 +11,8 @@ interface UserSettings {
   readonly hotkeys: boolean;
   /** The margin ratio in percent from which a position is warned of. */
   readonly warnsAt: string;
+  /** Between thousands. */
+  readonly separator: Separator;
 }
 
 const DEFAULT_PERCENT = "80";
@@ -20,13 +23,19 @@ export const userSettings = new Store<UserSettings>(
     sounds: readPreference("sounds") === "yes",
     hotkeys: readPreference("hotkeys") !== "no",
     warnsAt: readPreference("warns-at") ?? DEFAULT_PERCENT,
+    separator: SEPARATORS.find((each) => each === readPreference("separator")) ?? ",",
   },
   "immediate",
 );
 
+separateThousandsBy(userSettings.get().separator);
+
 export function changeUserSettings(change: Partial<UserSettings>): void {
+  // Before anything is drawn again.
+  if (change.separator !== undefined) separateThousandsBy(change.separator);
   userSettings.update((known) => ({ ...known, ...change }));
-  const { notifies, sounds, hotkeys, warnsAt } = userSettings.get();
+  const { notifies, sounds, hotkeys, warnsAt, separator } = userSettings.get();
+  writePreference("separator", separator);
   writePreference("notifies", notifies ? "yes" : "no");
   writePreference("sounds", sounds ? "yes" : "no");
   writePreference("hotkeys", hotkeys ? "yes" : "no");

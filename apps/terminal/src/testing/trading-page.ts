@@ -102,6 +102,16 @@ export class TradingPage {
     await this.untilAvailable((dollars) => dollars > 0);
   }
 
+  /** With the private key of a burner wallet. */
+  async signInWithKey(key: string): Promise<void> {
+    const { page } = this;
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByLabel("Private key").fill(key);
+    await page.getByRole("button", { name: "Sign in with this key" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+  }
+
   /** With the wallet that `injectWallet` announced. */
   async signInWithWallet(address: string): Promise<void> {
     const { page } = this;

@@ -2,6 +2,7 @@
  * What stays in the browser for "Stay signed in", in IndexedDB:
  *
  *   session   the session's token and the handle of its key, which no script can read
+ *   receipt/… receipts of acknowledgements (`kept-receipts.ts`)
  *   burner    the private key of the burner wallet, encrypted with an AES key that no script can read or
  *             export, which is in the same record: a page that is left keeps both or neither
  *
@@ -156,7 +157,7 @@ export function canKeep(): boolean {
 }
 
 /** Without `mayCreate` a database that does not exist is not created, and the result is undefined. */
-async function inTable<T>(
+export async function inTable<T>(
   mayCreate: boolean,
   use: (table: IDBObjectStore) => Promise<T>,
 ): Promise<T | undefined> {
@@ -180,7 +181,7 @@ async function inTable<T>(
 }
 
 /** Storage that does not answer must not keep anyone from trading: fails after a while. */
-function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+export function resultOf<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error("the browser's storage does not answer")), LONGEST_WAIT_MS);
     request.onsuccess = () => resolve(request.result);

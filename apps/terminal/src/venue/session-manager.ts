@@ -82,6 +82,12 @@ export class SessionManager {
     return state.status === "in" ? state.session : undefined;
   }
 
+  /** Whether the browser keeps the session. */
+  get isKept(): boolean {
+    const state = this.state.get();
+    return this.isStaying && state.status === "in" && state.isKept;
+  }
+
   get canStay(): boolean {
     return canKeep();
   }

@@ -46,7 +46,7 @@ export function accountTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test("sessions: listed, another one is ended; settings: keys off, a fill elsewhere is announced", async ({
+  test("sessions: listed, another one is ended; settings: keys off, another notation of numbers, a fill elsewhere is announced", async ({
     open,
     venueUrl,
     onTestFinished,
@@ -75,6 +75,11 @@ export function accountTests(test: PageTest): void {
     await settings.getByRole("checkbox", { name: /^Notifications/ }).check();
     await settings.getByRole("checkbox", { name: "Keyboard shortcuts" }).uncheck();
     await opened.inspect("settings", "dialog");
+    await settings.getByText("1\u202f234.50", { exact: true }).click();
+    const available = page.getByTestId("available");
+    await expect.poll(() => available.innerText(), POLL).toMatch(/\d\u202f\d{3}\.\d\d/);
+    await settings.getByText("1,234.50", { exact: true }).click();
+    await expect.poll(() => available.innerText(), POLL).toMatch(/\d,\d{3}\.\d\d/);
     await page.keyboard.press("Escape");
     await page.keyboard.press("s");
     expect(await page.getByRole("radio", { name: "Sell / Short" }).isChecked()).toBe(false);

@@ -99,7 +99,106 @@ export function chartTests(test: PageTest): void {
     expect(await priceNow()).toBe(movedAgain);
     opened.expectClean();
   });
+
+  test("chart: drawings are placed with the mouse and by figures, and found again by market; other candle lengths", async ({
+    open,
+    venueUrl,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await page.getByTestId("legend").getByText(/^O /).first().waitFor();
+    const levels = () => page.evaluate<number>(DRAWN_LEVELS);
+    expect(await levels()).toBe(0);
+    await page.getByRole("button", { name: "Draw", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Drawings of BTCUSD" });
+    const kind = (name: string) => dialog.getByText(name, { exact: true }).first().click();
+    const { mark } = await tickerOf(venueUrl);
+    await dialog.getByRole("button", { name: "Add at this price" }).click();
+    await dialog.getByText("Enter a price").waitFor();
+    await dialog.getByRole("textbox", { name: "Price" }).fill(String(Math.round(mark)));
+    await dialog.getByRole("button", { name: "Add at this price" }).click();
+    const rows = dialog.getByRole("list", { name: "Drawings" }).getByRole("listitem");
+    await expect.poll(() => rows.count(), POLL).toBe(1);
+    await kind("Fib");
+    await dialog.getByRole("textbox", { name: "Price", exact: true }).fill("60000");
+    await dialog.getByRole("textbox", { name: "Second price" }).fill("61000");
+    await dialog.getByRole("button", { name: "Add at these prices" }).click();
+    await dialog.getByText("Fib 60,000.0 – 61,000.0").waitFor();
+    await opened.inspect("drawings", "dialog");
+    await kind("Text");
+    expect(await dialog.getByRole("button", { name: "Place on the chart" }).isDisabled()).toBe(
+      true,
+    );
+    await dialog.getByRole("textbox", { name: "Text" }).fill("here it turned");
+    await dialog.getByRole("button", { name: "Place on the chart" }).click();
+    const hint = page.getByText("Press on the chart.");
+    await hint.waitFor();
+    await page.keyboard.press("Escape");
+    await hint.waitFor({ state: "detached" });
+
+    await page.getByRole("button", { name: "Draw (2)" }).click();
+    await kind("Line");
+    await dialog.getByRole("button", { name: "Place on the chart" }).click();
+    await page.getByText("Press on the chart twice.").waitFor();
+    const box = await page.locator(".candles").boundingBox();
+    const at = (x: number, y: number): readonly [number, number] => [
+      (box?.x ?? 0) + x * (box?.width ?? 0),
+      (box?.y ?? 0) + y * (box?.height ?? 0),
+    ];
+    await page.mouse.click(...at(0.2, 0.3));
+    await page.mouse.move(...at(0.4, 0.4));
+    await opened.inspect("drawings-placing", "section.chart");
+    await page.mouse.click(...at(0.6, 0.5));
+    await page.getByRole("button", { name: "Draw (3)" }).waitFor();
+    expect(await hint.count()).toBe(0);
+
+    await page.reload();
+    await opened.untilLive();
+    await page.getByRole("button", { name: "Draw (3)" }).waitFor();
+    await expect.poll(levels, POLL).toBe(1);
+    await page.getByRole("combobox", { name: "Other candle lengths" }).selectOption("3m");
+    await page.getByRole("img", { name: "BTCUSD candles of 3m" }).waitFor();
+    await page.getByTestId("legend").getByText(/^O /).first().waitFor();
+    await expect.poll(levels, POLL).toBe(1);
+    await page.getByText("5m", { exact: true }).click();
+    await page.getByRole("img", { name: "BTCUSD candles of 5m" }).waitFor();
+
+    // Another market has its own.
+    await page.evaluate("location.hash = 'ETHUSD'");
+    await page.getByRole("img", { name: "ETHUSD candles of 5m" }).waitFor();
+    await page.getByRole("button", { name: "Draw", exact: true }).waitFor();
+    await page.evaluate("location.hash = 'BTCUSD'");
+    await page.getByRole("button", { name: "Draw (3)" }).click();
+    await dialog.getByRole("button", { name: /^Remove the drawing: Level/ }).click();
+    await expect.poll(() => rows.count(), POLL).toBe(2);
+    await dialog.getByRole("button", { name: "Remove all" }).click();
+    await dialog.getByText("No drawings.").waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(levels, POLL).toBe(0);
+    opened.expectClean();
+  });
 }
+
+/** Runs inside the page: whether a whole line of the canvas has the colour of drawings, at the level's height. */
+const DRAWN_LEVELS = `(() => {
+  const probe = document.createElement("span");
+  probe.style.color = "var(--accent)";
+  document.body.append(probe);
+  const [red, green, blue] = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+  probe.remove();
+  const canvas = document.querySelector(".candles canvas");
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  let lines = 0;
+  for (let y = 0; y < height; y++) {
+    let count = 0;
+    for (let at = 4 * y * width; at < 4 * (y + 1) * width; at += 4) {
+      if (data[at] === red && data[at + 1] === green && data[at + 2] === blue) count++;
+    }
+    if (count > 0.8 * width) lines++;
+  }
+  return lines;
+})()`;
 
 async function drag(page: Page, from: Point, toY: number): Promise<void> {
   await page.mouse.move(from.x, from.y);

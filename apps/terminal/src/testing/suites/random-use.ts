@@ -58,7 +58,7 @@ export function randomUseTests(test: PageTest): void {
     onTestFinished(() => client.close());
     const maker = await client.signIn({ account });
     const opened = await open({ url: gateway.url, prepare: (page) => network.install(page) });
-    await importBurner(opened, key);
+    await opened.signInWithKey(key);
     const own = await client.signIn({ account: privateKeyAccount(key) });
     let mark = await markOf(client);
     const trader = new RandomTrader(opened, random, () => mark);
@@ -93,14 +93,6 @@ export function randomUseTests(test: PageTest): void {
     );
     opened.expectClean(new RegExp(`${OFFLINE.source}|status of \\d+`));
   });
-}
-
-async function importBurner({ page }: TradingPage, key: string): Promise<void> {
-  await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("button", { name: "Import" }).click();
-  await page.getByLabel("Private key").fill(key);
-  await page.getByRole("button", { name: "Sign in with this key" }).click();
-  await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
 async function markOf(client: PerpgateClient): Promise<number> {

@@ -37,7 +37,7 @@ export function receiptTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test("result: signed, sealed and witnessed; receipt and proof are files that hold", async ({
+  test("result: signed, sealed and witnessed; receipt and proof are files that hold, the receipt after a reload, too", async ({
     enter,
     quiet,
   }) => {
@@ -66,6 +66,15 @@ export function receiptTests(test: PageTest): void {
     expect(checked).toMatchObject({ cosigners: ["witness.example/w1"] });
     const honesty = page.getByTestId("honesty");
     await honesty.getByText(/\d promises kept, 1 witness$/).waitFor();
+
+    // The next visit has the receipt, too.
+    await page.reload();
+    await opened.untilLive();
+    await opened.tab(/History/);
+    const again = await textOf(page, () =>
+      page.getByRole("button", { name: /^Save the receipt of order/ }).click(),
+    );
+    expect(JSON.parse(again)).toEqual(JSON.parse(receipt));
     opened.expectClean();
   });
 
