@@ -54,7 +54,13 @@ export class SandboxAccounts {
   async fund(address: string, dollars: number): Promise<void> {
     const amountMicros = Math.round(dollars * MICROS);
     if (!(Number.isSafeInteger(amountMicros) && amountMicros > 0)) {
-      throw new RangeError(`funds are a number of dollars above 0, not ${dollars}`);
+      throw new RangeError(
+        `funds are a number of dollars above 0 and below 9 billion, not ${dollars}`,
+      );
+    }
+    const account = address.replace(/^0x/i, "").toLowerCase();
+    if (!/^[0-9a-f]{40}$/.test(account)) {
+      throw new RangeError(`an address has 40 hexadecimal digits, not ${address}`);
     }
     this.treasurer ??= await this.open("treasurer");
     const depositId = await this.execute({
@@ -65,7 +71,6 @@ export class SandboxAccounts {
       txHash: this.seed.hex("deposit", 32),
       token: TOKEN,
     });
-    const account = address.replace(/^0x/, "").toLowerCase();
     await this.attest(depositId, [{ address: account, amountMicros, logIndex: 0 }]);
   }
 

@@ -17,6 +17,8 @@ test("assertions: what a trader has filled, has open and holds, and what was ref
   await expect(that.toHaveFilled(trader, { kind: "liquidation" })).rejects.toThrow(
     '0 of 1 rows are a fill with {"kind":"liquidation"}; there is [{',
   );
+  await that.not.toHaveFilled(trader, { kind: "liquidation" });
+  await expect(that.not.toHaveRefused("stale_index")).rejects.toThrow("refused with stale_index 1");
   await expect(that.toHaveRefused("rate_limited")).rejects.toThrow(
     'refused with rate_limited 0 times; by code: {"stale_index":1}',
   );

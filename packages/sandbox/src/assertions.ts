@@ -52,11 +52,15 @@ type Bound = {
     : never;
 };
 
-/** The same without a framework: each rejects with what was found. */
-export function assertVenue(venue: SandboxVenue): Bound {
+/** The same without a framework: each rejects with what was found, those of `not` if it holds. */
+export function assertVenue(venue: SandboxVenue): Bound & { readonly not: Bound } {
+  return { ...demanding(venue, true), not: demanding(venue, false) };
+}
+
+function demanding(venue: SandboxVenue, wanted: boolean): Bound {
   const demand = async (verdict: Promise<Verdict>): Promise<void> => {
     const { pass, message } = await verdict;
-    if (!pass) throw new Error(message());
+    if (pass !== wanted) throw new Error(message());
   };
   return {
     toHaveFilled: (...args) => demand(ASSERTIONS.toHaveFilled(venue, ...args)),

@@ -141,3 +141,33 @@ test("restart-gateway: connections are refused until it is over", async () => {
   });
   expect(answers).toEqual([false, false, true, true]);
 });
+
+test("saved while the gateway is away: it comes back when it is due, also from the saved moment", async () => {
+  const { venue } = await started();
+  const isUp = () =>
+    fetch(`${venue.url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  venue.beginPlay(parseScenario("1s restart-gateway 4s\n6s end", "restart"));
+  await venue.advance("2s");
+  const saved = await venue.save();
+  expect(await isUp()).toBe(false);
+  await venue.advance("4s");
+  expect(await isUp()).toBe(true);
+  await venue.restore(saved);
+  expect(await isUp()).toBe(false);
+  await venue.advance("4s");
+  expect(await isUp()).toBe(true);
+});
+
+test("restart-venue: sessions, orders and positions are as they were", async () => {
+  const { venue, trader } = await started();
+  await trader.placeOrder(BUY);
+  const bid = await trader.placeOrder({ ...BUY, type: "limit", price: 60_000 });
+  const before = await trader.positions();
+  await venue.play(parseScenario("0s restart-venue\n1s restart-venue\n2s end", "restart"));
+  expect(await trader.positions()).toEqual(before);
+  expect((await trader.openOrders()).map(({ orderId }) => orderId)).toEqual([bid.orderId]);
+  expect(await trader.placeOrder(BUY)).toMatchObject({ status: "filled" });
+});

@@ -137,6 +137,8 @@ export class FaultyLink extends EdgeLink {
     connect: ConstructorParameters<typeof EdgeLink>[0],
     private readonly faults: PlannedFaults,
     private readonly recorder: RunRecorder,
+    /** Resolves once the account that signed in has its dollars. */
+    private readonly granted: () => Promise<void>,
     clock: RequestClock,
   ) {
     super(connect, clock);
@@ -173,7 +175,8 @@ export class FaultyLink extends EdgeLink {
     return {
       answered: (body, notes) => {
         note();
-        outcome.answered(body, notes);
+        if (name === "signIn") void this.granted().then(() => outcome.answered(body, notes));
+        else outcome.answered(body, notes);
       },
       refused: (error, notes) => {
         note(error instanceof ApiError ? error.code : error.name);

@@ -39,6 +39,8 @@ export interface SandboxGatewayOptions {
   readonly core: Core;
   readonly seq: () => number;
   readonly recorder: RunRecorder;
+  /** Resolves once the account that signed in has its dollars. */
+  readonly granted: () => Promise<void>;
   /** 0: any free one. */
   readonly port: number;
 }
@@ -69,7 +71,13 @@ export async function openGateway(options: SandboxGatewayOptions): Promise<Sandb
   // Ids and times of requests are in the log: of the seed, and of the sandbox's time.
   const run = seed.hex("request", 8);
   const clock = new RequestClock(nowMs, run);
-  const link = new FaultyLink(transport.connectEdge, faults, options.recorder, clock);
+  const link = new FaultyLink(
+    transport.connectEdge,
+    faults,
+    options.recorder,
+    options.granted,
+    clock,
+  );
   const edge = new Edge({
     link,
     limits,

@@ -12,8 +12,8 @@ export type {
   TraderOptions,
 } from "./options.js";
 export { RecordingError } from "./replay/events.js";
-export { openRecording, type Recording } from "./replay/recording.js";
-export type { ReplayOptions, ReplayResult } from "./replay/replay.js";
+export { openRecording, type Recording, type RecordingFile } from "./replay/recording.js";
+export type { ReplayOptions, ReplayProgress, ReplayResult } from "./replay/replay.js";
 export { reportHtml } from "./report/report-html.js";
 export { type NamedReport, reportCsv, reportText } from "./report/report-text.js";
 export {
@@ -22,7 +22,8 @@ export {
   type RunReport,
   type TraderReport,
 } from "./report/run-report.js";
-export type { SandboxVenue } from "./sandbox.js";
+export type { Playing, SandboxVenue } from "./sandbox.js";
+export type { ScenarioProgress } from "./scenario/playback.js";
 export {
   namedScenario,
   parseScenario,

@@ -10,6 +10,10 @@ import { type TakerOptions, Takers, type TakersState } from "./takers.js";
 
 /** The index is given again that often while it does not move: one of 10 s ago ends trading. */
 const INDEX_EVERY_MS = 5_000;
+/** A jump is held back by the venue until it has been given three times within two seconds. */
+const HELD_EVERY_MS = 1_000;
+/** The venue's bound. */
+const MAX_INDEX_TICKS = 2 ** 33;
 /** An operator's command is refused after it. */
 const OPERATOR_MS = 60_000;
 
@@ -20,6 +24,8 @@ interface SandboxMarket {
   /** As the venue has it; undefined before the first. */
   index: number | undefined;
   indexedAtMs: number;
+  /** Whether the venue holds the index back. */
+  isHeld: boolean;
   /** Whether the venue gets no index, as when its sources fail. */
   isStuck: boolean;
   liquidity: Liquidity | undefined;
@@ -50,6 +56,7 @@ export class SandboxMarkets {
       path: new PricePath(definition.index.startPrice),
       index: undefined,
       indexedAtMs: 0,
+      isHeld: false,
       isStuck: false,
       liquidity: undefined,
       takers: undefined,
@@ -66,8 +73,16 @@ export class SandboxMarkets {
 
   move(symbol: string, price: number, nowMs: number, withinMs: number): void {
     const market = this.market(symbol);
+    const most = MAX_INDEX_TICKS * market.definition.tickSize;
+    if (price > most) throw new RangeError(`a price of ${symbol} is at most ${most}, not ${price}`);
     market.path.moveTo(price, nowMs, withinMs);
     market.indexedAtMs = 0;
+  }
+
+  /** Whether the venue waits for confirmations of the index that it was given last. */
+  isHeld(symbol: string): boolean {
+    const { isHeld, isStuck } = this.market(symbol);
+    return isHeld && !isStuck;
   }
 
   async quote(symbol: string, options: LiquidityOptions | false, nowMs: number): Promise<void> {
@@ -115,8 +130,9 @@ export class SandboxMarkets {
       if (market.isStuck) continue;
       await requote(market, nowMs);
       await market.takers?.take(nowMs);
-      const { path, indexedAtMs } = market;
-      const isDue = nowMs - indexedAtMs >= INDEX_EVERY_MS || path.isMovingAt(nowMs - TICK_MS);
+      const { path, indexedAtMs, isHeld } = market;
+      const everyMs = isHeld ? HELD_EVERY_MS : INDEX_EVERY_MS;
+      const isDue = nowMs - indexedAtMs >= everyMs || path.isMovingAt(nowMs - TICK_MS);
       if (isDue) this.sendIndex(market, nowMs);
     }
   }
@@ -138,6 +154,7 @@ export class SandboxMarkets {
       market.path = state.path.copy();
       market.index = state.index;
       market.indexedAtMs = 0;
+      market.isHeld = false;
       market.isStuck = state.isStuck;
       const { quotes, takers } = state;
       market.liquidity = quotes === undefined ? undefined : this.newLiquidity(market, quotes.terms);
@@ -152,12 +169,20 @@ export class SandboxMarkets {
     const index = path.at(nowMs);
     market.index = index;
     market.indexedAtMs = nowMs;
-    void this.send({
+    const { symbol, tickSize } = definition;
+    const indexTicks = Math.max(1, Math.round(index / tickSize));
+    const slot = Math.floor(nowMs / TICK_MS);
+    const update = {
       kind: "UpdateIndex",
       stampMs: nowMs,
       market: number,
-      indexTicks: Math.max(1, Math.round(index / definition.tickSize)),
-      slot: Math.floor(nowMs / TICK_MS),
+      indexTicks,
+      slot,
+    } as const;
+    void this.venue().submitted(update, NO_EVIDENCE, (applied) => {
+      const { views } = this.venue();
+      const accepted = Math.round((views.ticker(symbol)?.index ?? 0) / tickSize);
+      market.isHeld = views.outcome(applied).kind !== "refused" && accepted !== indexTicks;
     });
   }
 

@@ -41,8 +41,7 @@ export interface SandboxOptions {
   /** Folder of a built trading page, served at `/`. */
   readonly page?: string | undefined;
   /**
-   * Is given what stops the venue, such as `onTestFinished` of vitest, `afterAll` of jest, `t.after` of
-   * node:test.
+   * Is given what stops the venue, such as `onTestFinished` of vitest, `t.after` of node:test.
    */
   readonly until?: (stop: () => Promise<void>) => unknown;
 }

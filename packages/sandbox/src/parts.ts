@@ -23,7 +23,15 @@ import { seedOf } from "./seed.js";
 interface PartsOptions
   extends Pick<
     SandboxGatewayOptions,
-    "seed" | "nowMs" | "hasLimits" | "faults" | "recorder" | "page" | "control" | "onFault"
+    | "seed"
+    | "nowMs"
+    | "hasLimits"
+    | "faults"
+    | "recorder"
+    | "granted"
+    | "page"
+    | "control"
+    | "onFault"
   > {
   readonly directory: string;
   readonly markets: readonly MarketDefinition[];
@@ -81,7 +89,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   const parts: Parts = {
     venue,
     get gateway() {
-      if (gateway === undefined) throw new Error("the gateway is down");
+      if (gateway === undefined) throw new RangeError("the gateway is down");
       return gateway;
     },
     countRefusals: async () => {

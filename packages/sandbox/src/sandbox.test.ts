@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openJournal } from "@perpgate/journal";
+import { privateKeyAccount } from "@perpgate/sdk";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type SandboxOptions, type SandboxVenue, startVenue } from "./index.js";
 
@@ -60,6 +61,15 @@ describe("a venue in manual time", () => {
     onTestFinished(() => timers.mockRestore());
     await venue.trader({ funds: 0 });
     expect(venue.position).toBe(position + 1);
+  });
+
+  test("grant: the dollars are there when the first sign-in is answered, and once", async () => {
+    const venue = await started({ grant: 5_000 });
+    const account = privateKeyAccount(`0x${"11".repeat(32)}`);
+    for (let at = 0; at < 2; at++) {
+      const session = await venue.client().signIn({ account });
+      expect((await session.account()).balance).toBe(5_000);
+    }
   });
 
   test("an hour: funding is paid once, and the clock of the venue has moved by it", async () => {
@@ -181,6 +191,36 @@ test("in real time ticks go on without a call", async () => {
   expect(await trader.placeOrder(BUY)).toMatchObject({ status: "filled" });
   await expect.poll(() => venue.time, { timeout: 60_000 }).toBeGreaterThan(before + 10_000);
   expect(() => venue.advance("1s")).toThrow("manual");
+});
+
+test("a jump beyond a quarter: the price call lets time pass until the venue has confirmed it", async () => {
+  const venue = await started();
+  const before = venue.time;
+  for (const price of [30_000, 90_000, 0.1]) {
+    await venue.price("BTCUSD", price);
+    expect((await venue.client().ticker("BTCUSD")).index).toBe(price);
+  }
+  expect(venue.time).toBeLessThan(before + 15_000);
+});
+
+test.each<[SandboxOptions, string]>([
+  [{ seed: Number.NaN }, "seed is a whole number, not NaN"],
+  [{ start: new Date("yesterday") }, "start is a date, or Unix milliseconds, not Invalid Date"],
+  [{ time: { speed: 0 } }, "speed is a number above 0"],
+  [{ markets: ["DOGEUSD"] }, "no market DOGEUSD: the default ones are BTCUSD, ETHUSD, SOLUSD"],
+])("startVenue %j: rejects with the reason", async (options, reason) => {
+  await expect(startVenue(options)).rejects.toThrow(reason);
+});
+
+test("prices, funds and addresses that cannot be: rejected with the reason", async () => {
+  const venue = await started({ liquidity: false });
+  await expect(venue.price("BTCUSD", 1e300)).rejects.toThrow("a price of BTCUSD is at most 8589");
+  await expect(venue.trader({ funds: -1 })).rejects.toThrow(
+    "funds are a number of dollars above 0",
+  );
+  await expect(venue.fund("bob", 5)).rejects.toThrow(
+    "an address has 40 hexadecimal digits, not bob",
+  );
 });
 
 test.each([["1 hour"], ["h"], ["-1s"], [Number.NaN]])("%s: no duration", async (duration) => {

@@ -37,12 +37,17 @@ import type {
   TraderOptions,
 } from "./options.js";
 import { openParts, type Parts } from "./parts.js";
-import { openRecording } from "./replay/recording.js";
-import { Replay, type ReplayOptions, type ReplayResult } from "./replay/replay.js";
+import { openRecording, type RecordingFile } from "./replay/recording.js";
+import {
+  Replay,
+  type ReplayOptions,
+  type ReplayProgress,
+  type ReplayResult,
+} from "./replay/replay.js";
 import { RunRecorder, type RunState } from "./report/run-recorder.js";
 import { type RunReport, reportOf } from "./report/run-report.js";
 import type { Stage } from "./scenario/actions.js";
-import { Playback, type PlaybackState } from "./scenario/playback.js";
+import { Playback, type PlaybackState, type ScenarioProgress } from "./scenario/playback.js";
 import { namedScenario, type Scenario } from "./scenario/scenario.js";
 import { Seed } from "./seed.js";
 import type { TakerOptions } from "./takers.js";
@@ -55,12 +60,22 @@ interface SavedState extends SavedVenue {
   readonly treasurer: SandboxAccount | undefined;
   readonly known: ReadonlySet<string>;
   readonly playback: PlaybackState | undefined;
+  readonly downUntilMs: number | undefined;
   readonly run: RunState;
+}
+
+/** What goes on as time passes. */
+export interface Playing<T> {
+  readonly isOver: boolean;
+  /** Resolves at its end; rejects if it fails. */
+  readonly over: Promise<T>;
 }
 
 /** Linux keeps this folder in memory: an hour has 18,000 batches, and a disk syncs each. */
 const MEMORY = "/dev/shm";
 const FOLDERS = existsSync(MEMORY) ? MEMORY : tmpdir();
+/** The year 2248; sessions of the sandbox end after it. */
+const MAX_START_MS = 2 ** 43;
 const MANUAL_START_MS = Date.parse("2026-01-01T00:00:00Z");
 /** Ticks that are applied together: sockets and timers get their turn between two such steps. */
 const TICKS_PER_STEP = 64;
@@ -68,6 +83,8 @@ const TICKS_PER_STEP = 64;
 const SIGN_IN_MS = 600_000;
 /** One gives the venue the index, the next serves what it has caused, and then the quotes follow. */
 const TICKS_OF_A_PRICE = 2;
+/** More than the venue holds a jump back. */
+const TICKS_OF_A_JUMP = 20;
 
 function newFolder(): string {
   return mkdtempSync(join(FOLDERS, "perpgate-sandbox-"));
@@ -95,6 +112,7 @@ export class SandboxVenue {
   private readonly saved = new Set<SavedState>();
   /** Addresses that have signed in: `grant` is for the first time. */
   private known = new Set<string>();
+  private granting: Promise<void> = Promise.resolve();
   private nowMs: number;
   private accounts: SandboxAccounts;
   private runs: Parts | undefined;
@@ -121,11 +139,14 @@ export class SandboxVenue {
 
   private constructor(private readonly options: SandboxOptions) {
     const { seed = 1, start, time = "manual", folder } = options;
-    this.folder = folder === undefined ? newFolder() : emptyFolder(folder);
+    if (!Number.isSafeInteger(seed)) throw new RangeError(`seed is a whole number, not ${seed}`);
     this.random = new Seed(seed);
     this.port = options.port ?? 0;
     const begins = start ?? (time === "manual" ? MANUAL_START_MS : Date.now());
     this.nowMs = Math.floor(Number(begins) / TICK_MS) * TICK_MS;
+    if (!(this.nowMs >= 0 && this.nowMs < MAX_START_MS)) {
+      throw new RangeError(`start is a date, or Unix milliseconds, not ${start}`);
+    }
     this.startMs = this.nowMs;
     this.markets = new SandboxMarkets(
       options.markets ?? ["BTCUSD"],
@@ -134,6 +155,7 @@ export class SandboxVenue {
       (name) => this.random.fraction(name),
     );
     this.accounts = this.newAccounts();
+    this.folder = folder === undefined ? newFolder() : emptyFolder(folder);
     const symbols = this.markets.definitions.map(({ symbol }) => symbol);
     this.recorder = new RunRecorder(() => this.parts.venue, symbols);
   }
@@ -214,7 +236,7 @@ export class SandboxVenue {
     // Not the address of the gateway: its port differs from start to start.
     const named = { domain: "sandbox", timeoutMs: SIGN_IN_MS };
     const session = await this.client().signIn({ account, sessionKey, ...named });
-    if (funds > 0) await this.fund(account.address, funds);
+    if (funds !== 0) await this.fund(account.address, funds);
     const sign = async (body: string) =>
       Buffer.from(await sessionKey.sign(Buffer.from(body, "utf8"))).toString("hex");
     return { session, sign };
@@ -230,7 +252,11 @@ export class SandboxVenue {
     return this.exclusive(async () => {
       const withinMs = durationMs(within);
       this.markets.move(symbol, price, this.nowMs, withinMs);
-      if (withinMs === 0) await this.step(TICKS_OF_A_PRICE);
+      if (withinMs > 0) return;
+      await this.step(TICKS_OF_A_PRICE);
+      for (let ticks = 0; ticks < TICKS_OF_A_JUMP && this.markets.isHeld(symbol); ticks++) {
+        await this.step(1);
+      }
     });
   }
 
@@ -279,6 +305,11 @@ export class SandboxVenue {
    * pass, and calls `each` after every part of it; otherwise it resolves at its end.
    */
   async play(scenario: Scenario | string, turns: PlayOptions = {}): Promise<void> {
+    return this.passed(this.beginPlay(scenario), turns);
+  }
+
+  /** Begins a scenario, and leaves it to the caller to let time pass. */
+  beginPlay(scenario: Scenario | string): Playing<void> {
     const parsed = typeof scenario === "string" ? namedScenario(scenario) : scenario;
     for (const market of parsed.markets) this.markets.priceOf(market, this.nowMs);
     if (this.playback?.isOver === false) {
@@ -286,7 +317,12 @@ export class SandboxVenue {
     }
     const playback = new Playback(parsed, this.nowMs);
     this.playback = playback;
-    return this.passed(playback, turns);
+    return playback;
+  }
+
+  /** The scenario that plays, or was the last to play. */
+  get scenario(): ScenarioProgress | undefined {
+    return this.playback?.progress(this.nowMs);
   }
 
   /**
@@ -295,27 +331,38 @@ export class SandboxVenue {
    * @throws RecordingError with file and place.
    */
   async replay(
-    files: string | readonly string[],
+    files: string | readonly RecordingFile[],
     { depth, ...turns }: ReplayOptions & PlayOptions = {},
   ): Promise<ReplayResult> {
+    const given = typeof files === "string" ? [files] : files;
+    return this.passed(await this.beginReplay(given, depth === undefined ? {} : { depth }), turns);
+  }
+
+  /** Begins a recording, and leaves it to the caller to let time pass. @throws RecordingError */
+  async beginReplay(
+    files: readonly RecordingFile[],
+    options: ReplayOptions,
+  ): Promise<Playing<ReplayResult>> {
     this.requireNoReplay();
-    const recording = await openRecording(typeof files === "string" ? [files] : files);
+    const recording = await openRecording(files);
     const parts = {
       recording,
       markets: this.markets,
       venue: () => this.parts.venue,
       send: (command: SandboxCommand<SandboxCommandKind>) => this.attempt(command),
     };
-    const replay = new Replay(parts, this.nowMs, depth === undefined ? {} : { depth });
+    const replay = new Replay(parts, this.nowMs, options);
     this.replaying = replay;
-    return this.passed(replay, turns);
+    return replay;
+  }
+
+  /** The recording that plays, or was the last to play. */
+  get replayed(): ReplayProgress | undefined {
+    return this.replaying?.progress;
   }
 
   /** In manual time: time passes until it is over. */
-  private async passed<T>(
-    playing: { readonly isOver: boolean; readonly over: Promise<T> },
-    { every = "1s", each }: PlayOptions,
-  ): Promise<T> {
+  private async passed<T>(playing: Playing<T>, { every = "1s", each }: PlayOptions): Promise<T> {
     const everyMs = durationMs(every);
     if (everyMs < TICK_MS) throw new RangeError(`every is at least ${TICK_MS} ms`);
     while (this.isManual && !playing.isOver) {
@@ -345,6 +392,7 @@ export class SandboxVenue {
         treasurer: this.accounts.state(),
         known: new Set(this.known),
         playback: this.playback?.state(),
+        downUntilMs: this.downUntilMs,
         run: this.recorder.state(),
         discard: () => {
           this.saved.delete(saved);
@@ -372,7 +420,7 @@ export class SandboxVenue {
       this.known = new Set(state.known);
       this.recorder.restore(state.run);
       this.playback = state.playback === undefined ? undefined : Playback.from(state.playback);
-      this.downUntilMs = undefined;
+      this.downUntilMs = state.downUntilMs;
       await this.open();
       this.markets.restore(state.markets);
     });
@@ -445,8 +493,13 @@ export class SandboxVenue {
   private async reopenIfDue(): Promise<void> {
     if (this.downUntilMs === undefined || this.nowMs < this.downUntilMs) return;
     this.downUntilMs = undefined;
-    await this.parts.openGateway(this.port);
+    await this.openGateway();
     this.onReopened();
+  }
+
+  private async openGateway(): Promise<void> {
+    await this.parts.openGateway(this.port);
+    this.port = this.parts.gateway.port;
   }
 
   /** What a scenario acts on, within a step. */
@@ -460,6 +513,10 @@ export class SandboxVenue {
         if (this.downUntilMs === undefined) this.parts.gateway.streams.cut();
       },
       restartGateway: (downMs) => this.closeGateway(downMs),
+      restartVenue: async () => {
+        await this.parts.close();
+        await this.open();
+      },
     };
   }
 
@@ -473,14 +530,14 @@ export class SandboxVenue {
       hasLimits: this.options.limits ?? false,
       faults: this.planned,
       recorder: this.recorder,
+      granted: () => this.granting,
       page: this.options.page,
       control: this.control,
       onFault: (error) => {
         throw error;
       },
     });
-    await this.runs.openGateway(this.port);
-    this.port = this.runs.gateway.port;
+    if (this.downUntilMs === undefined) await this.openGateway();
     this.runs.venue.observe({
       onCommand: (applied) => {
         const { command } = applied;
@@ -493,12 +550,14 @@ export class SandboxVenue {
     });
   }
 
-  /** Credits accounts that sign in for the first time, without holding up their sign-in. */
+  /** Credits accounts that sign in for the first time; the sign-in is answered once that is done. */
   private grantTo(address: string): void {
     const { grant = 0 } = this.options;
     if (grant === 0 || this.known.has(address)) return;
     this.known.add(address);
-    void this.fund(address, grant);
+    this.granting = this.fund(address, grant).catch((error: unknown) => {
+      if (!this.isStopping) throw error;
+    });
   }
 
   /** Follows the machine's clock from now on, or stands still. */

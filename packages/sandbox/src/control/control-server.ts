@@ -23,7 +23,7 @@ export function startVenue(options: SandboxOptions = {}): Promise<SandboxVenue> 
 /** `port` 0: any free one. */
 async function startControl(venue: SandboxVenue, port: number) {
   const sandbox = new ControlledSandbox(venue);
-  const app = Fastify({ bodyLimit: BODY_BYTES });
+  const app = Fastify();
   refuseOthers(app, venue);
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     // Of a sandbox that is given what it cannot do; anything else is its own fault.
@@ -33,12 +33,13 @@ async function startControl(venue: SandboxVenue, port: number) {
   });
   const document = openApiDocument();
   app.get("/openapi.json", async () => document);
-  for (const { method, path, body, run } of CONTROL_OPERATIONS) {
+  for (const { method, path, body, bodyBytes = BODY_BYTES, run } of CONTROL_OPERATIONS) {
     const schema = method === "POST" ? { body } : {};
     app.route({
       method,
       url: path,
       schema,
+      bodyLimit: bodyBytes,
       handler: (request) => run(sandbox, isRecord(request.body) ? request.body : {}),
     });
   }

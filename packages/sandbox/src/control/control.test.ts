@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { startVenue } from "../index.js";
@@ -84,6 +85,59 @@ test("time: goes at a speed, stands still, moves by calls again", async () => {
   expect(venue.time).toBe(answer.time);
 });
 
+const TRADES = {
+  name: "trades.csv",
+  text: "time_ms,symbol,price,size,taker_side\n0,BTC,61000,1,long\n20000,BTC,61500,1,long\n",
+};
+
+test("replay: of a text; the answer says how fast it was", async () => {
+  const { post } = await started();
+  const { status, answer } = await post("/replay", { texts: [TRADES] });
+  expect(status).toBe(200);
+  expect(answer.replay).toMatchObject({
+    isOver: true,
+    problem: null,
+    trades: 2,
+    recordedMs: 20_000,
+  });
+  expect(recordOf(answer.replay).elapsedMs).toBeGreaterThan(0);
+});
+
+test("replay and play without waiting: go on as time passes; the state says how far they are", async () => {
+  const { control, post } = await started();
+  const state = async () => recordOf(await (await fetch(`${control}/state`)).json());
+  expect(await state()).toMatchObject({ scenario: null, replay: null });
+  const { answer: begun } = await post("/replay", { texts: [TRADES], wait: false });
+  expect(begun.replay).toMatchObject({ isOver: false, trades: 0 });
+  const text = "5s liquidity BTCUSD levels=900\n1m end";
+  expect((await post("/play", { text, wait: false })).answer.scenario).toMatchObject({
+    isOver: false,
+    leftMs: 60_000,
+  });
+  const { answer: later } = await post("/advance", { duration: "10s" });
+  expect(later.replay).toMatchObject({ isOver: false, trades: 1, recordedMs: 0 });
+  expect(later.scenario).toMatchObject({
+    name: "text",
+    isOver: true,
+    problem: expect.stringContaining("text:1: levels is a whole number"),
+  });
+  const { answer: end } = await post("/advance", { duration: "20s" });
+  expect(end.replay).toMatchObject({ isOver: true, trades: 2, recordedMs: 20_000 });
+});
+
+test("replay: a bad text is one line with its place; files of other folders are not read", async () => {
+  const { post } = await started();
+  const text = "time_ms,symbol,index\n1,BTC,cheap\n";
+  expect(await post("/replay", { texts: [{ name: "i.csv", text }] })).toEqual({
+    status: 400,
+    answer: { message: "i.csv:2: index is a number of at least 0, not cheap" },
+  });
+  expect((await post("/replay", { files: ["/etc/passwd"] })).answer.message).toMatch(
+    /^\/etc\/passwd is not in /,
+  );
+  expect((await post("/replay")).answer.message).toBe("a recording is at least one file");
+});
+
 test.each([
   [
     "/price",
@@ -105,11 +159,15 @@ test.each([
   expect([status, answer.message]).toEqual([400, expect.stringContaining(reason)]);
 });
 
-test("every operation is in the OpenAPI document", async () => {
+test("every operation is in the OpenAPI document and in docs/sandbox.md", async () => {
   const { control } = await started();
   const document = recordOf(await (await fetch(`${control}/openapi.json`)).json());
   const paths = recordOf(document.paths);
   expect(Object.keys(paths).sort()).toEqual(CONTROL_OPERATIONS.map(({ path }) => path).sort());
+  const page = readFileSync(new URL("../../../../docs/sandbox.md", import.meta.url), "utf8");
+  const rows = page.split("\n").filter((line) => /^\| `(?:GET|POST) /.test(line));
+  const shown = rows.flatMap((row) => row.match(/\/[a-z-]+(?=`)/g) ?? []);
+  expect([...new Set(shown)].sort()).toEqual(Object.keys(paths).sort());
   expect(paths["/traders"]).toMatchObject({ post: { requestBody: { required: true } } });
 });
 

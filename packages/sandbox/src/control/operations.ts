@@ -1,16 +1,37 @@
 /** What a test in any language may do with a sandbox. */
 
+import { existsSync, realpathSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import type { TSchema } from "typebox";
 import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { parseScenario } from "../scenario/scenario.js";
 import type { ControlledSandbox } from "./controlled-sandbox.js";
 
+const RECORDING_BYTES = 64 * 2 ** 20;
 const NOTHING = Type.Object({}, { additionalProperties: false });
 const SYMBOL = Type.String({ minLength: 1, maxLength: 24, description: "Such as BTCUSD." });
 const DURATION = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 40 })], {
   description: 'Milliseconds, or text such as "1h" or "2s".',
 });
 const ID = Type.String({ minLength: 1, maxLength: 16 });
+const OVER = {
+  isOver: Type.Boolean(),
+  problem: Type.Union([Type.String(), Type.Null()], { description: "Why it ended too early." }),
+};
+const SCENARIO = Type.Object({
+  name: Type.String(),
+  leftMs: Type.Number({ description: "Until its end, of the venue's time." }),
+  ...OVER,
+});
+const REPLAY = Type.Object({
+  bookUpdates: Type.Integer({ description: "Changes of levels so far." }),
+  trades: Type.Integer(),
+  recordedMs: Type.Number({ description: "Of the recording, so far." }),
+  elapsedMs: Type.Number({ description: "Of the machine's clock, so far." }),
+  ...OVER,
+});
+const orNull = (schema: TSchema, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
 const STATE = Type.Object({
   url: Type.String({ description: "The venue's gateway." }),
   time: Type.Integer({ description: "The venue's time, Unix milliseconds." }),
@@ -18,7 +39,15 @@ const STATE = Type.Object({
   speed: Type.Number({ description: "Times that of the clock; 0 in manual time." }),
   position: Type.Integer({ description: "The last position of the log." }),
   seed: Type.Integer(),
+  scenario: orNull(SCENARIO, "That plays, or was the last to play."),
+  replay: orNull(REPLAY, "The recording that plays, or was the last to play."),
 });
+const WAIT = Type.Optional(
+  Type.Boolean({
+    description:
+      "By default the answer comes at the end, and in manual time the time passes. false: at once; what is played goes on as time passes, and `GET /state` says how far it is.",
+  }),
+);
 const NEXT = {
   next: Type.Optional(Type.Integer({ minimum: 1, description: "How many; 1 by default." })),
   operations: Type.Optional(
@@ -35,6 +64,7 @@ function change<F extends TProperties>(operation: {
   readonly path: string;
   readonly summary: string;
   readonly body: F;
+  readonly bodyBytes?: number;
   run(sandbox: ControlledSandbox, body: Static<TObject<F>>): unknown;
 }): ControlOperation {
   return control({
@@ -147,13 +177,47 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     body: {
       name: Type.Optional(Type.String({ maxLength: 64 })),
       text: Type.Optional(Type.String({ maxLength: 60_000 })),
+      wait: WAIT,
     },
-    run: async (sandbox, { name, text }) => {
+    run: async (sandbox, { name, text, wait }) => {
       if ((name === undefined) === (text === undefined)) {
         throw new RangeError("give either the name of a scenario or its text");
       }
       const scenario = text === undefined ? (name ?? "") : parseScenario(text, "text");
-      await sandbox.venue.play(scenario);
+      if (wait === false) sandbox.venue.beginPlay(scenario);
+      else await sandbox.venue.play(scenario);
+    },
+  }),
+  change({
+    path: "/replay",
+    summary: "Plays recorded books, trades and index prices; in manual time they pass.",
+    body: {
+      files: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
+          maxItems: 64,
+          description: "Paths in the folder in which the sandbox was started, or below.",
+        }),
+      ),
+      texts: Type.Optional(
+        Type.Array(
+          Type.Object(
+            { name: Type.String({ minLength: 1, maxLength: 256 }), text: Type.String() },
+            strict,
+          ),
+          { maxItems: 64, description: "CSV or NDJSON; the name is that of a file." },
+        ),
+      ),
+      depth: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 60, description: "Levels of a side; 20 by default." }),
+      ),
+      wait: WAIT,
+    },
+    bodyBytes: RECORDING_BYTES,
+    run: async (sandbox, { files = [], texts = [], depth, wait }) => {
+      const given = [...files.map(fileHere), ...texts];
+      const options = depth === undefined ? {} : { depth };
+      if (wait === false) await sandbox.venue.beginReplay(given, options);
+      else await sandbox.venue.replay(given, options);
     },
   }),
   change({
@@ -214,6 +278,12 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     body: { downFor: Type.Optional(DURATION) },
     run: (sandbox, options) => sandbox.venue.faults.restartGateway(options),
   }),
+  change({
+    path: "/clear-faults",
+    summary: "Forgets what has not gone wrong yet, and ends latency.",
+    body: {},
+    run: (sandbox) => sandbox.venue.faults.clear(),
+  }),
   control({
     method: "POST",
     path: "/save",
@@ -253,8 +323,16 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 function stateOf({ venue }: ControlledSandbox) {
-  const { url, time, isManual, speed, position, seed } = venue;
-  return { url, time, isManual, speed, position, seed };
+  const { url, time, isManual, speed, position, seed, scenario = null, replayed = null } = venue;
+  return { url, time, isManual, speed, position, seed, scenario, replay: replayed };
+}
+
+/** Other users of the machine can call, too: they read nothing else of its owner's. */
+function fileHere(path: string): string {
+  const folder = realpathSync(".");
+  const file = existsSync(path) ? realpathSync(path) : resolve(path);
+  if (!relative(folder, file).startsWith("..")) return file;
+  throw new RangeError(`${path} is not in ${folder}: start the sandbox there, or give its text`);
 }
 
 /** One operation of the control API: its route, its checks, its page in OpenAPI and what it does. */
@@ -265,6 +343,8 @@ interface ControlOperation<B extends TObject = TObject> {
   /** An empty object: the operation takes nothing. */
   readonly body: B;
   readonly answer: TSchema;
+  /** By default 64 KiB. */
+  readonly bodyBytes?: number;
   run(sandbox: ControlledSandbox, body: Static<B>): Promise<object>;
 }
 

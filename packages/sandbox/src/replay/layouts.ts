@@ -16,6 +16,11 @@ interface Layout {
   convert(fileSymbol: string): Convert;
 }
 
+/** Beyond it a double has no single units: microseconds until the year 2255 are below. */
+const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
+/** Characters of a value, in a problem. */
+const MAX_SHOWN = 120;
+
 /** A row with its columns by name; every problem names the file and the place. */
 export class Cells {
   private place = 0;
@@ -51,9 +56,10 @@ export class Cells {
   /** A number of at least 0. */
   number(column: string): number {
     const value = this.value(column);
-    const number = typeof value === "string" && value === "" ? Number.NaN : Number(value);
-    if (number >= 0 && number < Number.POSITIVE_INFINITY) return number;
-    throw this.problem(`${column} is a number of at least 0, not ${shown(value)}`);
+    const number = numberOf(value);
+    if (number >= 0 && number <= MAX_NUMBER) return number;
+    const bound = number > MAX_NUMBER ? `at most ${MAX_NUMBER}` : "at least 0";
+    throw this.problem(`${column} is a number of ${bound}, not ${shown(value)}`);
   }
 
   price(column: string): number {
@@ -86,7 +92,17 @@ export class Cells {
 }
 
 function shown(value: unknown): string {
-  return value === undefined || value === "" ? "nothing" : String(value);
+  return value === undefined || value === "" ? "nothing" : String(value).slice(0, MAX_SHOWN);
+}
+
+/** What `Number` makes of null, true, blanks and lists is no number of a recording. */
+function numberOf(value: unknown): number {
+  const isNumber =
+    typeof value === "number" ||
+    typeof value === "bigint" ||
+    value instanceof Date ||
+    (typeof value === "string" && value.trim() !== "");
+  return isNumber ? Number(value) : Number.NaN;
 }
 
 /** Levels come one by one; a run of them that is marked as a snapshot replaces the book. */
@@ -102,6 +118,24 @@ function levels(
   return begins ? [{ kind: "cleared", timeMs, symbol }, level] : [level];
 }
 
+type LevelColumns = readonly [price: string, size: string, side: 1 | -1];
+
+/** A row that has the whole book; where there is no price there is no level. */
+function bookOf(
+  row: Cells,
+  at: { readonly timeMs: number; readonly symbol: string },
+  columns: readonly LevelColumns[],
+): readonly RecordedEvent[] {
+  const found = columns
+    .filter(([price]) => row.has(price))
+    .map(
+      ([price, size, side]) =>
+        ({ kind: "level", ...at, side, price: row.price(price), size: row.number(size) }) as const,
+    );
+  return [{ kind: "cleared", ...at }, ...found];
+}
+
+const TARDIS_LEVELS = 25;
 const BUY = ["buy", "long"];
 const SELL = ["sell", "short"];
 
@@ -166,6 +200,37 @@ const TARDIS: readonly Layout[] = [
         const size = row.number("amount");
         const level = { kind: "level", ...at, side, price: row.price("price"), size } as const;
         return levels(level, row.flag("is_snapshot"), seen);
+      };
+    },
+  },
+  {
+    name: "Tardis quotes",
+    columns: [
+      "exchange",
+      "symbol",
+      "timestamp",
+      "ask_amount",
+      "ask_price",
+      "bid_price",
+      "bid_amount",
+    ],
+    convert: () => (row) =>
+      bookOf(row, { timeMs: row.number("timestamp") / 1_000, symbol: row.text("symbol") }, [
+        ["bid_price", "bid_amount", 1],
+        ["ask_price", "ask_amount", -1],
+      ]),
+  },
+  {
+    name: "Tardis book_snapshot_5, book_snapshot_25",
+    columns: ["exchange", "symbol", "timestamp", "asks[0].price", "bids[0].price"],
+    convert: () => {
+      const columns = Array.from({ length: TARDIS_LEVELS }, (_, at): LevelColumns[] => [
+        [`bids[${at}].price`, `bids[${at}].amount`, 1],
+        [`asks[${at}].price`, `asks[${at}].amount`, -1],
+      ]).flat();
+      return (row) => {
+        const at = { timeMs: row.number("timestamp") / 1_000, symbol: row.text("symbol") };
+        return bookOf(row, at, columns);
       };
     },
   },
@@ -239,26 +304,11 @@ const BINANCE: readonly Layout[] = [
       "best_ask_qty",
       "transaction_time",
     ],
-    convert: (symbol) => (row) => {
-      const at = { timeMs: millisecondsOf(row.number("transaction_time")), symbol };
-      return [
-        { kind: "cleared", ...at },
-        {
-          kind: "level",
-          ...at,
-          side: 1,
-          price: row.price("best_bid_price"),
-          size: row.number("best_bid_qty"),
-        },
-        {
-          kind: "level",
-          ...at,
-          side: -1,
-          price: row.price("best_ask_price"),
-          size: row.number("best_ask_qty"),
-        },
-      ];
-    },
+    convert: (symbol) => (row) =>
+      bookOf(row, { timeMs: millisecondsOf(row.number("transaction_time")), symbol }, [
+        ["best_bid_price", "best_bid_qty", 1],
+        ["best_ask_price", "best_ask_qty", -1],
+      ]),
   },
   {
     name: "Binance klines of the index price",
@@ -352,7 +402,7 @@ export function layoutOf({ name, columns }: Rows): { layout: Layout; columns: re
   if (known === undefined) throw new RecordingError(`${name}:1: the columns have no names`);
   const layout = LAYOUTS.find((one) => one.columns.every((column) => known.includes(column)));
   if (layout !== undefined) return { layout, columns: known };
-  throw new RecordingError(`${name}:1: no layout has the columns ${known.join(", ")}`);
+  throw new RecordingError(`${name}:1: no layout has the columns ${shown(known.join(", "))}`);
 }
 
 /** Some files count microseconds since 2025. */
@@ -396,7 +446,13 @@ function isBook(value: unknown): value is HyperliquidBook {
     value.levels.every(
       (side) =>
         Array.isArray(side) &&
-        side.every((level) => Number(level?.px) > 0 && Number(level?.sz) >= 0),
+        side.every(
+          (level) =>
+            Number(level?.px) > 0 &&
+            Number(level?.px) <= MAX_NUMBER &&
+            Number(level?.sz) >= 0 &&
+            Number(level?.sz) <= MAX_NUMBER,
+        ),
     )
   );
 }

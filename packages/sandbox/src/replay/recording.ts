@@ -1,23 +1,30 @@
 /** Files of recordings as one sequence of events, by time. */
 
-import { basename } from "node:path";
 import { type RecordedEvent, RecordingError } from "./events.js";
 import { Cells, layoutOf } from "./layouts.js";
-import { openRows } from "./rows.js";
+import { nameOf, openRows, type RecordingFile } from "./rows.js";
+
+export type { RecordingFile } from "./rows.js";
 
 export interface Recording {
   /** Of the first event. */
   readonly startMs: number;
-  /** As the files name them. */
+  /** As the files name them. @throws RecordingError */
   next(): Promise<RecordedEvent | undefined>;
   /** The event that `next` would give. */
   readonly ahead: RecordedEvent | undefined;
+  /** What is wrong with the event that `next` gave last: with its file and place. */
+  problem(what: string): RecordingError;
 }
 
+/** Nobody replays a year: a file counts another unit of time. */
+const MAX_MS = 366 * 86_400_000;
+
 /** @throws RecordingError */
-export async function openRecording(files: readonly string[]): Promise<Recording> {
+export async function openRecording(files: readonly RecordingFile[]): Promise<Recording> {
   if (files.length === 0) throw new RecordingError("a recording is at least one file");
-  const sources = await Promise.all(files.map((file) => Source.open(file)));
+  const sources: Source[] = [];
+  for (const file of files) sources.push(await Source.open(file));
   const earliest = (): Source | undefined => {
     let found: Source | undefined;
     for (const source of sources) {
@@ -27,32 +34,51 @@ export async function openRecording(files: readonly string[]): Promise<Recording
     return found;
   };
   const first = earliest()?.ahead;
-  if (first === undefined)
-    throw new RecordingError(`${files.map((file) => basename(file)).join(", ")}: no rows`);
+  if (first === undefined) throw new RecordingError(`${files.map(nameOf).join(", ")}: no rows`);
+  let place = "";
+  const problem = (what: string) => new RecordingError(`${place}: ${what}`);
   return {
     startMs: first.timeMs,
     get ahead() {
       return earliest()?.ahead;
     },
-    next: async () => earliest()?.next(),
+    next: async () => {
+      const source = earliest();
+      if (source?.ahead === undefined) return undefined;
+      place = source.place;
+      if (source.ahead.timeMs - first.timeMs > MAX_MS) {
+        throw problem("its time is more than 366 days after the first one");
+      }
+      return source.next();
+    },
+    problem,
   };
 }
 
 /** One file. */
 class Source {
-  private readonly waiting: RecordedEvent[] = [];
+  private waiting: readonly RecordedEvent[] = [];
   private at = 0;
+  private row = 0;
 
-  private constructor(private readonly rows: AsyncIterator<readonly RecordedEvent[]>) {}
+  private constructor(
+    private readonly name: string,
+    private readonly rows: AsyncIterator<RowEvents>,
+  ) {}
 
-  static async open(path: string): Promise<Source> {
-    const source = new Source(eventsIn(path));
+  static async open(file: RecordingFile): Promise<Source> {
+    const source = new Source(nameOf(file), eventsIn(file));
     await source.fill();
     return source;
   }
 
   get ahead(): RecordedEvent | undefined {
     return this.waiting[this.at];
+  }
+
+  /** Of the event ahead. */
+  get place(): string {
+    return `${this.name}:${this.row}`;
   }
 
   async next(): Promise<RecordedEvent | undefined> {
@@ -62,18 +88,24 @@ class Source {
   }
 
   private async fill(): Promise<void> {
-    this.waiting.length = 0;
+    this.waiting = [];
     this.at = 0;
     while (this.waiting.length === 0) {
       const { value, done } = await this.rows.next();
       if (done === true) return;
-      this.waiting.push(...value);
+      this.waiting = value.events;
+      this.row = value.place;
     }
   }
 }
 
-async function* eventsIn(path: string): AsyncGenerator<readonly RecordedEvent[]> {
-  const opened = await openRows(path);
+interface RowEvents {
+  readonly place: number;
+  readonly events: readonly RecordedEvent[];
+}
+
+async function* eventsIn(file: RecordingFile): AsyncGenerator<RowEvents> {
+  const opened = await openRows(file);
   const { layout, columns } = layoutOf(opened);
   const cells = new Cells(opened.name, columns);
   const convert = layout.convert(symbolIn(opened.name));
@@ -84,7 +116,7 @@ async function* eventsIn(path: string): AsyncGenerator<readonly RecordedEvent[]>
     const timeMs = events[0]?.timeMs ?? lastMs;
     if (timeMs < lastMs) throw cells.problem("times never go back: this row is earlier");
     lastMs = timeMs;
-    yield events;
+    yield { place: row.place, events };
   }
 }
 

@@ -50,6 +50,16 @@ test.each<[string, string, object[]]>([
     [CLEARED, BID, ASK],
   ],
   [
+    "tardis-quotes.csv",
+    `exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount\nx,BTCUSDT,${T}000,0,3,60001,60000,2`,
+    [CLEARED, BID, ASK],
+  ],
+  [
+    "tardis-snapshot.csv",
+    `exchange,symbol,timestamp,local_timestamp,asks[0].price,asks[0].amount,bids[0].price,bids[0].amount,asks[1].price,asks[1].amount,bids[1].price,bids[1].amount\nx,BTCUSDT,${T}000,0,60001,3,60000,2,,,59999,4`,
+    [CLEARED, BID, ASK, { ...BID, price: 59_999, size: 4 }],
+  ],
+  [
     "tardis-trades.csv",
     `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\nx,BTCUSDT,${T}000,0,1,unknown,1,1\nx,BTCUSDT,${T}000,0,1,sell,60000.5,0.25`,
     [TRADE],
@@ -115,7 +125,7 @@ test("Parquet: the same rows; several files come by time", async () => {
   ]);
 });
 
-test.each([
+test.each<[string, string | Uint8Array, string]>([
   ["a.csv", "", "a.csv:1: the file is empty"],
   ["a.csv", "when,what\n1,2", "a.csv:1: no layout has the columns when, what"],
   ["a.csv", "1,2", "a.csv:1: the columns have no names"],
@@ -129,9 +139,24 @@ test.each([
   ["a.csv", "time_ms,symbol,index\n2,B,1\n1,B,1", "a.csv:3: times never go back"],
   ["a.json", '{"time":1,"raw":2}', "a.json:1: raw.data is a book"],
   ["a.json", '{"time":1,\n', "a.json:1: no JSON object"],
+  [
+    "a.json",
+    '{"time_ms":null,"symbol":"B","index":1}',
+    "a.json:1: time_ms is a number of at least 0",
+  ],
+  ["a.csv", "time_ms,symbol,index\n1,B,1e300", "a.csv:2: index is a number of at most 9007"],
+  ["a.csv", "time_ms,symbol,index\n1,B, ", "a.csv:2: index is a number of at least 0"],
+  ["a.csv", "time_ms,symbol,index\n1,B,1\n1767225600000,B,1", "a.csv:3: its time is more than 366"],
+  ["a.csv", "x".repeat(2 ** 20 + 1), "a.csv:1: longer than 1048576 bytes"],
+  ["a.csv.gz", gzipSync("time_ms,symbol,index\n1,B,1\n").subarray(0, 30), "a.csv.gz:1: unexpected"],
   ["a.parquet", "PAR1 and no more", "a.parquet:1: no Parquet file: "],
-])("%s, %j: %s", async (name, content, problem) => {
+])("a bad file, %#: %s", async (name, content, problem) => {
   await expect(eventsOf(fileOf(name, content))).rejects.toThrow(problem);
+});
+
+test("a folder, and a file that is missing: one line with its path", async () => {
+  await expect(eventsOf(tmpdir())).rejects.toThrow(`${tmpdir()}: EISDIR`);
+  await expect(eventsOf("/nothing.csv")).rejects.toThrow("/nothing.csv: ENOENT");
 });
 
 describe("replay", () => {
@@ -204,10 +229,22 @@ describe("replay", () => {
     expect(await run()).toBe(await run());
   });
 
+  test("prices and sizes that no order can have: one line with the place", async () => {
+    const venue = await startVenue({ until: onTestFinished });
+    await expect(venue.replay(trades(["0,BTC,9e15,1,long"]))).rejects.toThrow(
+      "trades.csv:2: BTCUSD has prices from 0.1, and not 9000000000000000",
+    );
+    await expect(venue.replay(book(["0,BTC,bid,60000,1,", "1,BTC,bid,6,9e15,"]))).rejects.toThrow(
+      "book.csv:3: no order of BTCUSD has the size 9000000000000000",
+    );
+    const index = fileOf("index.csv", "time_ms,symbol,index\n0,BTC,60000\n1000,BTC,1e10");
+    await expect(venue.replay(index)).rejects.toThrow("index.csv:3: a price of BTCUSD is at most");
+  });
+
   test("a market that the sandbox does not have; a saved moment while it plays", async () => {
     const venue = await startVenue({ until: onTestFinished });
     await expect(venue.replay(trades(["0,DOGEUSDT,1,1,long"]))).rejects.toThrow(
-      "the recording has DOGEUSDT, this sandbox has BTCUSD",
+      "trades.csv:2: the recording has DOGEUSDT, this sandbox has BTCUSD",
     );
     const file = trades(["0,BTC,61000,0.5,long", "9000,BTC,62000,0.5,long"]);
     let turns = 0;

@@ -9,7 +9,7 @@ import type { SandboxCommand } from "../commands.js";
 import type { SandboxMarkets } from "../markets.js";
 import { type RecordedEvent, type RecordedTrade, RecordingError } from "./events.js";
 import type { Recording } from "./recording.js";
-import { ReplayedBook, type Send } from "./replayed-book.js";
+import { lotsOf, ReplayedBook, type Send, ticksOf } from "./replayed-book.js";
 
 export interface ReplayOptions {
   /** Levels of each side that are quoted. Default: 20. */
@@ -24,6 +24,12 @@ export interface ReplayResult {
   readonly recordedMs: number;
   /** Of the machine's clock. */
   readonly elapsedMs: number;
+}
+
+export interface ReplayProgress extends ReplayResult {
+  readonly isOver: boolean;
+  /** Why it ended before its end. */
+  readonly problem: string | null;
 }
 
 interface ReplayParts {
@@ -52,6 +58,8 @@ export class Replay {
   isOver = false;
   private readonly traded = new Map<string, ReplayedMarket>();
   private readonly startedMs = performance.now();
+  private endedMs: number | undefined;
+  private problem: string | null = null;
   private bookUpdates = 0;
   private trades = 0;
   private lastMs: number;
@@ -72,6 +80,18 @@ export class Replay {
     this.over.catch(() => undefined);
   }
 
+  get progress(): ReplayProgress {
+    const { isOver, problem, bookUpdates, trades } = this;
+    return {
+      isOver,
+      bookUpdates,
+      trades,
+      recordedMs: this.lastMs - this.parts.recording.startMs,
+      elapsedMs: (this.endedMs ?? performance.now()) - this.startedMs,
+      problem,
+    };
+  }
+
   onCommand(): void {
     for (const { book } of this.traded.values()) book.onCommand();
   }
@@ -83,7 +103,11 @@ export class Replay {
       await this.play(nowMs);
     } catch (error) {
       this.isOver = true;
-      this.onFailed(error);
+      this.endedMs = performance.now();
+      const isRefused = error instanceof RangeError && !(error instanceof RecordingError);
+      const failed = isRefused ? this.parts.recording.problem(error.message) : error;
+      this.problem = failed instanceof Error ? failed.message : String(failed);
+      this.onFailed(failed);
     }
   }
 
@@ -100,12 +124,9 @@ export class Replay {
     if (recording.ahead !== undefined) return;
     this.isOver = true;
     for (const { book } of this.traded.values()) await book.remove(nowMs);
-    this.onOver({
-      bookUpdates: this.bookUpdates,
-      trades: this.trades,
-      recordedMs: this.lastMs - recording.startMs,
-      elapsedMs: performance.now() - this.startedMs,
-    });
+    this.endedMs = performance.now();
+    const { bookUpdates, trades, recordedMs, elapsedMs } = this.progress;
+    this.onOver({ bookUpdates, trades, recordedMs, elapsedMs });
   }
 
   private async happen(event: RecordedEvent, nowMs: number): Promise<void> {
@@ -150,11 +171,11 @@ export class Replay {
       type: 0,
       marginMicros: 0,
       leverage: LEVERAGE,
-      priceTicks: Math.round(trade.price / units.tickSize),
+      priceTicks: ticksOf(units, trade.price),
       reduceOnly: false,
       postOnly: false,
       extras: {
-        sizeLots: Math.max(1, Math.round(trade.size / units.lotSize)),
+        sizeLots: Math.max(1, lotsOf(units, trade.size)),
         timeInForce: 1,
         expiresAtMs: 0,
         clientOrderId: "",
@@ -181,13 +202,13 @@ export class Replay {
   private marketOf(name: string): ReplayedMarket {
     const known = this.traded.get(name);
     if (known !== undefined) return known;
-    const { venue, markets, send } = this.parts;
-    const symbol = symbolOf(
-      name,
-      markets.definitions.map((one) => one.symbol),
-    );
-    const units = venue().listing.named(symbol);
-    if (units === undefined) throw new RecordingError(`${symbol} is not listed`);
+    const { venue, markets, send, recording } = this.parts;
+    const symbols = markets.definitions.map((one) => one.symbol);
+    const symbol = symbolOf(name, symbols);
+    const units = symbol === undefined ? undefined : venue().listing.named(symbol);
+    if (symbol === undefined || units === undefined) {
+      throw recording.problem(`the recording has ${name}, this sandbox has ${symbols.join(", ")}`);
+    }
     const same = [...this.traded.values()].find((one) => one.units.symbol === symbol);
     const made = same ?? {
       units,
@@ -209,10 +230,8 @@ export class Replay {
 }
 
 /** `BTCUSDT`, `BTC-PERPETUAL` and `BTC` are the market BTCUSD, if there is no closer one. */
-function symbolOf(name: string, symbols: readonly string[]): string {
+function symbolOf(name: string, symbols: readonly string[]): string | undefined {
   const upper = name.toUpperCase();
   const base = upper.replaceAll(QUOTES, "");
-  const found = [upper, `${base}USD`].find((symbol) => symbols.includes(symbol));
-  if (found !== undefined) return found;
-  throw new RecordingError(`the recording has ${name}, this sandbox has ${symbols.join(", ")}`);
+  return [upper, `${base}USD`].find((symbol) => symbols.includes(symbol));
 }

@@ -22,6 +22,8 @@ interface Resting {
 const MAX_DEPTH = 60;
 const MAX_ORDERS_OF_LEVEL = 4;
 const LEVERAGE = 10;
+/** Ten times the bound of an index. */
+const MAX_TICKS = 10 * 2 ** 33;
 const SIDES = [1, -1] as const;
 
 const EXTRAS = {
@@ -77,8 +79,8 @@ export class ReplayedBook {
   }
 
   set({ side, price, size }: RecordedLevel): void {
-    const ticks = Math.round(price / this.market.tickSize);
-    const lots = size === 0 ? 0 : Math.max(1, Math.round(size / this.market.lotSize));
+    const ticks = ticksOf(this.market, price);
+    const lots = size === 0 ? 0 : Math.max(1, lotsOf(this.market, size));
     const levels = this.recorded[side];
     const before = levels.get(ticks) ?? 0;
     if (lots === before) return;
@@ -244,6 +246,20 @@ export class ReplayedBook {
     this.best[side] = best;
     return best;
   }
+}
+
+/** @throws RangeError for a price that no order of the venue can have. */
+export function ticksOf({ symbol, tickSize }: MarketUnits, price: number): number {
+  const ticks = Math.round(price / tickSize);
+  if (ticks >= 1 && ticks <= MAX_TICKS) return ticks;
+  throw new RangeError(`${symbol} has prices from ${tickSize}, and not ${price}`);
+}
+
+/** @throws RangeError */
+export function lotsOf({ symbol, lotSize }: MarketUnits, size: number): number {
+  const lots = Math.round(size / lotSize);
+  if (lots <= Number.MAX_SAFE_INTEGER) return lots;
+  throw new RangeError(`no order of ${symbol} has the size ${size}`);
 }
 
 function sumOf(queue: readonly Resting[]): number {

@@ -2,7 +2,7 @@
 
 import { closeSync, createReadStream, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
-import { createInterface } from "node:readline";
+import { pipeline } from "node:stream";
 import { brotliDecompressSync, createGunzip, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { RecordingError } from "./events.js";
@@ -22,36 +22,75 @@ export interface Rows {
 
 /** Of Parquet, read together. */
 const CHUNK_ROWS = 20_000;
-const GZIP_MAGIC = [0x1f, 0x8b];
+/** A book of Hyperliquid is a few thousand characters. */
+const MAX_LINE = 2 ** 20;
+const GZIP_MAGIC = Uint8Array.of(0x1f, 0x8b);
+const PARQUET_MAGIC = Buffer.from("PAR1");
+
+/** A path, or a text that needs no file; its name is that of a file, for problems and layouts. */
+export type RecordingFile = string | { readonly name: string; readonly text: string };
+
+export function nameOf(file: RecordingFile): string {
+  return typeof file === "string" ? basename(file) : file.name;
+}
 
 /** @throws RecordingError */
-export async function openRows(path: string): Promise<Rows> {
-  const name = basename(path);
-  const first = firstBytes(path);
-  if (first.subarray(0, 4).toString("latin1") === "PAR1") return openParquet(path, name);
-  const isGzip = GZIP_MAGIC.every((byte, at) => first[at] === byte);
-  const lines = linesOf(path, isGzip)[Symbol.asyncIterator]();
+export async function openRows(file: RecordingFile): Promise<Rows> {
+  const name = nameOf(file);
+  if (typeof file === "string" && startsWith(file, PARQUET_MAGIC)) return openParquet(file, name);
+  const lines = linesOf(name, typeof file === "string" ? inputOf(file) : [file.text]);
   const { value: head, done } = await lines.next();
   if (done === true || head.trim() === "") throw new RecordingError(`${name}:1: the file is empty`);
   return head.startsWith("{") ? openJson(name, head, lines) : openCsv(name, head, lines);
 }
 
-function firstBytes(path: string): Buffer {
-  const bytes = Buffer.alloc(4);
+function startsWith(path: string, magic: Uint8Array): boolean {
+  const bytes = Buffer.alloc(magic.length);
+  let file: number | undefined;
   try {
-    const file = openSync(path, "r");
+    file = openSync(path, "r");
     readSync(file, bytes, 0, bytes.length, 0);
-    closeSync(file);
   } catch (error) {
-    throw new RecordingError(error instanceof Error ? error.message : String(error));
+    throw new RecordingError(`${path}: ${whyOf(error)}`);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
-  return bytes;
+  return bytes.equals(magic);
 }
 
-function linesOf(path: string, isGzip: boolean): AsyncIterable<string> {
+function inputOf(path: string): AsyncIterable<string> {
   const file = createReadStream(path);
-  const input = isGzip ? file.pipe(createGunzip()) : file;
-  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  if (!startsWith(path, GZIP_MAGIC)) return file.setEncoding("utf8");
+  // An error of either rejects the next read.
+  return pipeline(file, createGunzip(), () => undefined).setEncoding("utf8");
+}
+
+async function* linesOf(
+  name: string,
+  input: AsyncIterable<string> | Iterable<string>,
+): AsyncGenerator<string> {
+  let rest = "";
+  let count = 0;
+  const isTooLong = () => rest.length > MAX_LINE;
+  try {
+    for await (const part of input) {
+      const lines = (rest + (count === 0 ? part.replace(/^\uFEFF/, "") : part)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        count++;
+        yield line.endsWith("\r") ? line.slice(0, -1) : line;
+      }
+      if (isTooLong()) break;
+    }
+  } catch (error) {
+    throw new RecordingError(`${name}:${count + 1}: ${whyOf(error)}`);
+  }
+  if (isTooLong()) throw new RecordingError(`${name}:${count + 1}: longer than ${MAX_LINE} bytes`);
+  if (rest !== "") yield rest;
+}
+
+function whyOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 type Lines = AsyncIterator<string>;
@@ -111,24 +150,23 @@ const COMPRESSORS = {
 };
 
 async function openParquet(path: string, name: string): Promise<Rows> {
-  try {
-    const file = await asyncBufferFromFile(path);
-    const metadata = await parquetMetadataAsync(file);
-    const columns = metadata.schema.slice(1).map((column) => column.name);
-    const count = Number(metadata.num_rows);
-    async function* rows(): AsyncGenerator<Row> {
-      for (let rowStart = 0; rowStart < count; rowStart += CHUNK_ROWS) {
-        const rowEnd = Math.min(count, rowStart + CHUNK_ROWS);
-        const options = { file, metadata, rowStart, rowEnd, compressors: COMPRESSORS };
-        const objects = await parquetReadObjects(options);
-        for (const [at, object] of objects.entries()) {
-          yield { place: rowStart + at + 1, cells: columns.map((column) => object[column]) };
-        }
+  const readable = <T>(place: number, reading: Promise<T>): Promise<T> =>
+    reading.catch((error: unknown) => {
+      throw new RecordingError(`${name}:${place}: no Parquet file: ${whyOf(error)}`);
+    });
+  const file = await asyncBufferFromFile(path);
+  const metadata = await readable(1, parquetMetadataAsync(file));
+  const columns = metadata.schema.slice(1).map((column) => column.name);
+  const count = Number(metadata.num_rows);
+  async function* rows(): AsyncGenerator<Row> {
+    for (let rowStart = 0; rowStart < count; rowStart += CHUNK_ROWS) {
+      const rowEnd = Math.min(count, rowStart + CHUNK_ROWS);
+      const options = { file, metadata, rowStart, rowEnd, compressors: COMPRESSORS };
+      const objects = await readable(rowStart + 1, parquetReadObjects(options));
+      for (const [at, object] of objects.entries()) {
+        yield { place: rowStart + at + 1, cells: columns.map((column) => object[column]) };
       }
     }
-    return { name, columns, rows: rows() };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RecordingError(`${name}:1: no Parquet file: ${why}`);
   }
+  return { name, columns, rows: rows() };
 }

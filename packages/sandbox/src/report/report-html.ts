@@ -76,9 +76,10 @@ function chart(
   );
   const points = lines.flatMap((line) => line.points);
   if (points.length === 0) return "";
-  const right = Math.max(1, ...points.map(([x]) => x));
-  const low = Math.min(0, ...points.map(([, y]) => y));
-  const high = Math.max(low + 1, ...points.map(([, y]) => y));
+  // Spread as arguments they would overflow the stack: each trader has up to 4,096.
+  const right = points.reduce((most, [x]) => Math.max(most, x), 1);
+  const low = points.reduce((least, [, y]) => Math.min(least, y), 0);
+  const high = points.reduce((most, [, y]) => Math.max(most, y), low + 1);
   const x = (value: number) => MARGIN.left + (value / right) * (WIDTH - MARGIN.left - MARGIN.right);
   const y = (value: number) =>
     HEIGHT - MARGIN.bottom - ((value - low) / (high - low)) * (HEIGHT - MARGIN.top - MARGIN.bottom);

@@ -100,6 +100,16 @@ test("text, CSV and a page: two runs side by side; the page has no script and lo
   expect(page.match(/<svg/g)).toHaveLength(3);
 });
 
+test("a page of many traders: is written", async () => {
+  const report = await run();
+  const traders = Array.from({ length: 60 }, () => report.traders).flat();
+  expect(
+    reportHtml([{ name: "many", report: { ...report, traders } }]).match(
+      /<path d="M[\d.]+ [\d.]+L/g,
+    ),
+  ).toHaveLength(180);
+});
+
 test.each([
   ["{", "run: no JSON"],
   ["{}", 'run: no report of a run, which says "format": "perpgate-sandbox-run/1"'],

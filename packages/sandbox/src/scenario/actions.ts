@@ -13,6 +13,7 @@ export interface Stage {
   readonly faults: PlannedFaults;
   dropSockets(): void;
   restartGateway(downMs: number): Promise<void>;
+  restartVenue(): Promise<void>;
 }
 
 export type Act = (stage: Stage) => unknown;
@@ -162,6 +163,12 @@ const restartGateway: Action = {
   },
 };
 
+const restartVenue: Action = {
+  usage: "restart-venue",
+  does: "stops the whole venue and starts it again from its data",
+  read: () => (stage) => stage.restartVenue(),
+};
+
 export const ACTIONS: Readonly<Record<string, Action>> = {
   price,
   index,
@@ -173,6 +180,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   refuse,
   "lose-answers": loseAnswers,
   "restart-gateway": restartGateway,
+  "restart-venue": restartVenue,
 };
 
 export function actionOf(words: Words): Action {

@@ -152,4 +152,53 @@ about XPL, 26 August 2025: a thin book is swept upwards, the index does not move
 2m   takers BTCUSD none
 3m   liquidity BTCUSD
 4m   end`,
+
+  "restored-funding": `
+about Paradex, 19 January 2026: the venue restarts after hours of funding, which all still have
+0s   liquidity BTCUSD premium=0.004
+0s   takers BTCUSD rate=1 notional=2000 side=long
+2h   restart-venue
+2h5m restart-venue
+2h10m  end`,
+
+  "endless-backstop": `
+about JELLY, 26 March 2025: large shorts of a thin market are liquidated while the price goes on rising
+0s   liquidity BTCUSD levels=20 notional=200000
+0s   takers BTCUSD rate=10 notional=40000 side=short
+40s  takers BTCUSD none
+41s  liquidity BTCUSD levels=3 notional=1000 step=0.01
+42s  price BTCUSD +18% in 5s
+50s  liquidity BTCUSD none
+51s  price BTCUSD +24%
+60s  price BTCUSD +20% in 10s
+90s  liquidity BTCUSD
+2m   end`,
+
+  "winners-deleveraged": `
+about 10 October 2025: a fall of 35 % without a bid; what nobody can take is taken from the winners
+0s   liquidity BTCUSD levels=20 notional=200000
+0s   takers BTCUSD rate=10 notional=40000 side=long
+30s  takers BTCUSD none
+31s  liquidity BTCUSD none
+32s  price BTCUSD -24%
+34s  price BTCUSD -15%
+50s  liquidity BTCUSD
+2m   end`,
+
+  "operator-burst": `
+about Drift, 1 April 2026: commands of an operator one after the other; ten a minute are executed
+0s   takers BTCUSD rate=2 notional=500
+10s  market BTCUSD halt
+11s  market BTCUSD resume
+12s  market BTCUSD halt
+13s  market BTCUSD resume
+14s  market BTCUSD reduceOnly
+15s  market BTCUSD resume
+16s  market BTCUSD halt
+17s  market BTCUSD reduceOnly
+18s  market BTCUSD halt
+19s  market BTCUSD resume
+20s  market BTCUSD halt
+21s  market BTCUSD reduceOnly
+90s  end`,
 };

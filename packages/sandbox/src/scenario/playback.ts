@@ -10,6 +10,7 @@ export class Playback {
   private onOver: () => void = () => undefined;
   private onFailed: (error: unknown) => void = () => undefined;
   isOver = false;
+  private problem: string | null = null;
 
   constructor(
     readonly scenario: Scenario,
@@ -34,6 +35,12 @@ export class Playback {
     return this.isOver ? undefined : { scenario, startMs, next };
   }
 
+  progress(nowMs: number): ScenarioProgress {
+    const { isOver, problem, startMs } = this;
+    const { name, endMs } = this.scenario;
+    return { name, isOver, leftMs: isOver ? 0 : startMs + endMs - nowMs, problem };
+  }
+
   async follow(stage: Stage): Promise<void> {
     if (this.isOver) return;
     const { steps, endMs } = this.scenario;
@@ -46,7 +53,9 @@ export class Playback {
       } catch (error) {
         this.isOver = true;
         const isRefused = error instanceof RangeError;
-        this.onFailed(isRefused ? new ScenarioError(`${step.place}: ${error.message}`) : error);
+        const failed = isRefused ? new ScenarioError(`${step.place}: ${error.message}`) : error;
+        this.problem = failed instanceof Error ? failed.message : String(failed);
+        this.onFailed(failed);
         return;
       }
     }
@@ -54,6 +63,15 @@ export class Playback {
     this.isOver = true;
     this.onOver();
   }
+}
+
+export interface ScenarioProgress {
+  readonly name: string;
+  readonly isOver: boolean;
+  /** Of the venue's time. */
+  readonly leftMs: number;
+  /** Why it ended before its end. */
+  readonly problem: string | null;
 }
 
 export interface PlaybackState {

@@ -89,9 +89,13 @@ const ENDS: Readonly<Record<string, string | undefined>> = {
   "old-prices": "liquidation",
   "pulled-wall": "liquidation",
   "pushed-mark": undefined,
+  "restored-funding": undefined,
+  "endless-backstop": "adl",
+  "winners-deleveraged": "adl",
+  "operator-burst": undefined,
 };
 /** Of hours: `npm run test:system` plays them. */
-const LONG = new Set(["quiet-hour", "funding-squeeze"]);
+const LONG = new Set(["quiet-hour", "funding-squeeze", "restored-funding"]);
 
 test("docs/scenarios.md has every action as it is written, and every scenario", () => {
   const page = readFileSync(new URL("../../../../docs/scenarios.md", import.meta.url), "utf8");
@@ -100,6 +104,18 @@ test("docs/scenarios.md has every action as it is written, and every scenario", 
   }
   for (const name of scenarioNames()) {
     expect(page).toContain(`| \`${name}\` | ${namedScenario(name).about} |`);
+  }
+});
+
+test("each incident of docs/incidents.md is a scenario", () => {
+  const page = readFileSync(new URL("../../../../docs/incidents.md", import.meta.url), "utf8");
+  const incidents = [...page.matchAll(/^\| \[([^:]*): /gm)].map(([, incident = ""]) => incident);
+  expect(incidents.length).toBeGreaterThan(7);
+  const abouts = scenarioNames().map((name) => namedScenario(name).about);
+  for (const incident of new Set(incidents)) {
+    const played = abouts.filter((about) => about.startsWith(`${incident}: `));
+    const wanted = incidents.filter((one) => one === incident);
+    expect([incident, played.length]).toEqual([incident, wanted.length]);
   }
 });
 
