@@ -11,19 +11,24 @@ As a fixture of pytest, in conftest.py:
         with Sandbox(seed=7) as sandbox:
             yield sandbox
 
-Run as a program it shows one test: a stop loss in a crash. The first argument is the command that
-starts perpgate, by default `perpgate`.
+Run as a program it shows one test: a stop loss in a crash. The arguments are the command that starts
+perpgate, by default that of the variable PERPGATE, or `perpgate`.
 """
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 
 
+COMMAND = shlex.split(os.environ.get("PERPGATE", "perpgate"))
+
+
 class Sandbox:
-    def __init__(self, seed=1, command=("perpgate",)):
+    def __init__(self, seed=1, command=COMMAND):
         words = [*command, "sandbox", "--manual", "--json", "--seed", str(seed)]
         words += ["--port", "0", "--control", "0"]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
@@ -41,7 +46,7 @@ class Sandbox:
         self.process.wait(30)
 
     def post(self, path, **body):
-        """One call of the control API: advance, price, crash, fund, save, restore."""
+        """One call of the control API: advance, price, crash, play, replay, save, restore."""
         return request(self.control + path, body)
 
     def trader(self, funds=10_000):
@@ -80,7 +85,7 @@ def request(url, body=None, headers=None):
 
 
 def main():
-    with Sandbox(seed=7, command=sys.argv[1:] or ["perpgate"]) as venue:
+    with Sandbox(seed=7, command=sys.argv[1:] or COMMAND) as venue:
         trader = venue.trader(funds=5_000)
         ack = trader.order(
             symbol="BTCUSD", side="long", type="market", margin=500, leverage=5,

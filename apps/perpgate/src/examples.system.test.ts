@@ -3,14 +3,15 @@
  * this gateway serves.
  */
 
-import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PerpgateClient, type Session } from "@perpgate/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
+import { installServed } from "./testing/served-packages.js";
 import { sharedGateway } from "./testing/trader-shell.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -24,25 +25,10 @@ beforeAll(async () => {
   const gateway = await sharedGateway();
   ({ url } = gateway);
   folder = temporaryFolder(afterAll);
-  await install();
+  cpSync(EXAMPLES, folder, { recursive: true });
+  await installServed(url, folder, ["sdk"], ["viem"]);
   return gateway.stop;
 });
-
-/** What `npm install http://…/sdk.tgz viem` does, with this repository's copies of public packages. */
-async function install(): Promise<void> {
-  cpSync(EXAMPLES, folder, { recursive: true });
-  const sdk = join(folder, "node_modules/@perpgate/sdk");
-  mkdirSync(sdk, { recursive: true });
-  const file = join(folder, "sdk.tgz");
-  writeFileSync(file, Buffer.from(await (await fetch(`${url}/sdk.tgz`)).arrayBuffer()));
-  execFileSync("tar", ["-xzf", file, "-C", sdk, "--strip-components=1"]);
-  const { dependencies } = JSON.parse(readFileSync(join(sdk, "package.json"), "utf8"));
-  for (const name of [...Object.keys(dependencies), "viem"]) {
-    const place = join(folder, "node_modules", name);
-    mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", name), place);
-  }
-}
 
 function example(name: string, ...args: string[]): PerpgateProcess {
   return new PerpgateProcess(args, {}, [process.execPath, join(folder, `${name}.mjs`)]);

@@ -329,6 +329,17 @@ async function answersOf(url: string): Promise<Map<string, string>> {
   return answers;
 }
 
+/** What an open socket gets when its gateway stops. */
+async function endOf(url: string, stop: () => unknown): Promise<string> {
+  let isOpen = false;
+  const received = await exchange(url, upgrade(), (bytes) => {
+    if (isOpen || framesIn(bytes) < 0) return;
+    isOpen = true;
+    stop();
+  });
+  return undeclared(received);
+}
+
 test("a sandbox and a venue: the same errors, frames and closes", async () => {
   const file = configurationFile({ auth: { domains: ["localhost"] } });
   const data = join(temporaryFolder(), "data");
@@ -343,4 +354,7 @@ test("a sandbox and a venue: the same errors, frames and closes", async () => {
   const [venue, imitated] = [await answersOf(await served.url()), await answersOf(sandbox.url)];
   expect(venue.size).toBeGreaterThan(60);
   expect(Object.fromEntries(imitated)).toEqual(Object.fromEntries(venue));
+  const ended = await endOf(await served.url(), () => served.signal("SIGTERM"));
+  expect(ended).toMatch(/<88>\n<03><e9>stopping$/);
+  expect(await endOf(sandbox.url, () => sandbox.faults.restartGateway())).toBe(ended);
 }, 120_000);
