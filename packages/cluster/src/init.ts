@@ -95,10 +95,19 @@ async function create(
 }
 
 /**
- * Publishes Genesis as the first message of the stream. Of several callers one succeeds; the others
- * reject with `already_initialised`.
+ * Publishes Genesis as the first message of the stream, and waits until all servers hold it. Of several
+ * callers one succeeds; the others reject with `already_initialised`.
  */
 export async function publishGenesis(
+  connection: NatsConnection,
+  stream: string,
+  records: readonly Uint8Array[],
+): Promise<void> {
+  await publishFirst(connection, stream, records);
+  await untilOnAllServers(connection, stream);
+}
+
+async function publishFirst(
   connection: NatsConnection,
   stream: string,
   records: readonly Uint8Array[],
@@ -124,6 +133,19 @@ export async function publishGenesis(
     }
   }
   throw new ClusterError("unreachable", `Genesis was not acknowledged: ${problem}`);
+}
+
+/**
+ * A server that is elected before it holds Genesis says for some moments that the log is empty, and a core
+ * that starts then would find no venue. Servers that are away are not waited for longer: the venue has begun.
+ */
+async function untilOnAllServers(connection: NatsConnection, stream: string): Promise<void> {
+  for (const until = performance.now() + CREATE_WITHIN_MS; performance.now() < until; ) {
+    const { config, replicas } = await stateOf(connection, stream);
+    const missing = numberOf(config, "num_replicas") - 1 - replicas.length;
+    if (missing <= 0 && replicas.every(({ isCurrent }) => isCurrent)) return;
+    await new Promise((resolve) => setTimeout(resolve, CREATE_PAUSE_MS));
+  }
 }
 
 /**

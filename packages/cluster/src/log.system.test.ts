@@ -7,6 +7,7 @@ import { until } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FencedLog, type FencedLogOptions } from "./fenced-log.js";
 import { createStream, publishGenesis } from "./init.js";
+import { streamState } from "./jetstream-api.js";
 import { connectToAny } from "./link.js";
 import { reseed } from "./reseed.js";
 import { coreSubject, subjectOf } from "./subjects.js";
@@ -96,6 +97,25 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     await published;
     await connection.close();
     expect((await newMember(stream)).mirror.end).toBe(1);
+  });
+
+  test("Genesis while a server is away: init ends once all hold it, whoever leads the stream next", async () => {
+    const stream = await newStream();
+    const state = () => streamState(nats, stream);
+    const { leader } = await state();
+    const asked = nats.getServer();
+    const away = cluster.servers.find(({ name, url }) => name !== leader && !url.endsWith(asked));
+    if (away === undefined) throw new Error("no server can go away");
+    await away.kill();
+    let isDone = false;
+    const published = publishGenesis(nats, stream, [Buffer.from("genesis")]).then(() => {
+      isDone = true;
+    });
+    await until(async () => (await state()).lastSeq === 1);
+    expect(isDone).toBe(false);
+    away.start();
+    await published;
+    expect((await state()).replicas.map(({ isCurrent }) => isCurrent)).toEqual([true, true]);
   });
 
   test("rubbish on the subjects is dropped alike everywhere, and trading goes on", async () => {

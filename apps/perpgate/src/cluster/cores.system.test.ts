@@ -44,8 +44,6 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
     const log = { servers: [...nats.urls()], stream: `venue${++streams}` };
     const settings = readConfiguration({ log }, {});
     await beginCluster(settings, 3);
-    // A server that is elected right then says of some moments that the log is empty.
-    await nats.inSync(log.stream);
     const folder = temporaryFolder();
     cores = [0, 1, 2].map((rank) => CoreInProcess.in(folder, rank, settings, nats.urls(rank)));
     await Promise.all(cores.map((core) => core.start()));

@@ -20,8 +20,6 @@ import {
 import { createPrivateFile } from "../../trader/private-file.js";
 import { beginCluster } from "../init.js";
 
-/** By default. */
-const STREAM = "perpgate";
 const SHIFTED_CLOCK = fileURLToPath(new URL("../../testing/shifted-clock.mjs", import.meta.url));
 const NEWER_RELEASE = fileURLToPath(new URL("../../testing/newer-release.mjs", import.meta.url));
 
@@ -173,8 +171,6 @@ export class RunningCluster {
     };
     const config = configurationFile(content, atEnd);
     await beginCluster(readConfiguration({ config, log: { servers: nats.urls() } }, {}), 3);
-    // A server that is elected right then says of some moments that the log is empty.
-    await nats.inSync(STREAM);
     const cluster = new RunningCluster(nats, config, content, folder, changes, atEnd);
     // Also those that a test starts: `afterAll` registers nothing once tests run.
     atEnd(() => cluster.end());
