@@ -25,7 +25,7 @@ const run = promisify(execFile);
 /** Declarations that every example may use. */
 const GIVEN = `
 import * as sdk from "@perpgate/sdk";
-import { checkEvidence, checkOrderProof, checkPreconfirm, checkReserves, connect, createSessionKey, ConnectionError, judgeReceipt, LogReader, newPrivateKey, openSession, PerpgateClient, PerpgateError, priceFor, privateKeyAccount, protectionOf, request, requestSigned, sessionKeyFromSecret, sizeFor, TimeoutError, verifyEd25519 } from "@perpgate/sdk";
+import { checkEvidence, checkOrderProof, checkPreconfirm, checkReserves, connect, createSessionKey, ConnectionError, equityHistory, judgeReceipt, LogReader, newPrivateKey, openSession, PerpgateClient, PerpgateError, priceFor, privateKeyAccount, protectionOf, request, requestSigned, sessionKeyFromSecret, sizeFor, TimeoutError, verifyEd25519 } from "@perpgate/sdk";
 import { getAccount, getMarkets, getTicker, placeOrder } from "@perpgate/sdk/operations";
 declare const client: PerpgateClient;
 declare const session: sdk.Session;
