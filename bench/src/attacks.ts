@@ -8,6 +8,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attack } from "./attacks/attack.js";
 import { ATTACK_KINDS, ATTACKS } from "./attacks/table.js";
+import {
+  isPayingRowPassed,
+  type PayingRow,
+  payingLine,
+  payingTable,
+  runPaying,
+} from "./attacks/trial/paying-venue.js";
 import { SeededVenue } from "./attacks/trial/seeded-venue.js";
 import { Trials } from "./attacks/trial/trial.js";
 import { rowLine, tableOf, type VerdictRow } from "./attacks/trial/verdict.js";
@@ -23,7 +30,10 @@ const options = parseOptions({
     rest: ["seconds without work before each attack, for machines that throttle", 0],
   },
   texts: { only: "these attacks or kinds, separated by commas" },
-  switches: { list: "print names and descriptions, run nothing" },
+  switches: {
+    list: "print names and descriptions, run nothing",
+    paying: "deposits and withdrawals on a venue that pays: the p99 next to that of a quiet run",
+  },
 });
 
 async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void> {
@@ -54,12 +64,22 @@ async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void>
 const known = [...ATTACK_KINDS, ...ATTACKS.map(({ name }) => name)];
 const wanted = options.list("only", known);
 const attacks = ATTACKS.filter(({ name, kind }) => wanted.includes(name) || wanted.includes(kind));
+const limits = {
+  milliseconds: options.number("seconds") * 1_000,
+  maxBytes: options.number("megabytes") * 1e6,
+};
 if (options.has("list")) {
   for (const { name, kind, shows } of attacks) {
     process.stdout.write(`${kind.padEnd(12)}${name.padEnd(38)}${shows}\n`);
   }
+} else if (options.has("paying")) {
+  const chosen = attacks.filter(({ kind }) => kind === "deposits" || kind === "withdrawals");
+  const onRow = (row: PayingRow): void => progress(payingLine(row));
+  const rows = await runPaying({ ...limits, attacks: chosen, onRow });
+  if (!rows.every(isPayingRowPassed)) process.exitCode = 1;
+  console.log(
+    options.has("json") ? JSON.stringify({ machine: machine(), rows }) : payingTable(rows),
+  );
 } else {
-  const milliseconds = options.number("seconds") * 1_000;
-  const limits = { milliseconds, maxBytes: options.number("megabytes") * 1e6 };
   await SeededVenue.run((venue) => Trials.run(venue, limits, (trials) => runAll(trials, attacks)));
 }

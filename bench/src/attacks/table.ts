@@ -13,6 +13,7 @@ import { FEW, times, WRONG_SIGNATURE } from "./kinds/shared.js";
 import { SIGN_IN_ATTACKS } from "./kinds/sign-in.js";
 import { SOCKET_ATTACKS } from "./kinds/socket.js";
 import { STREAM_ATTACKS } from "./kinds/streams.js";
+import { WITHDRAWAL_ATTACKS } from "./kinds/withdrawals.js";
 import { flood, paced, pipeline, rotating, together } from "./wire/patterns.js";
 
 /** Registrations a minute of one account. */
@@ -71,6 +72,7 @@ const SINGLE: readonly Attack[] = [
   ...SOCKET_ATTACKS,
   ...STREAM_ATTACKS,
   ...DEPOSIT_ATTACKS,
+  ...WITHDRAWAL_ATTACKS,
 ];
 
 function combined(...parts: readonly string[]): PrepareAttack {
