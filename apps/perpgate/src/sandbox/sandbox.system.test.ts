@@ -127,6 +127,12 @@ test("sandbox --scenario: says when it is over; a bad file is one line with its 
   expect(stderr).toContain(`${file}:1:6: no action is called pryce`);
 });
 
+test.each([["--scenario"], ["--report"]])("sandbox %s FOLDER: one line", (option) => {
+  const words = [PROGRAM, "sandbox", option, tmpdir()];
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^perpgate: EISDIR: [^\n]*\n$/)]);
+});
+
 test("sandbox --replay: plays as fast as it can, says how fast; a bad file is one line", async () => {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-replay-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

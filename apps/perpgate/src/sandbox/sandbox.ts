@@ -1,6 +1,6 @@
 /** Runs a sandbox until a signal ends it. */
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import {
   namedScenario,
   openRecording,
@@ -45,6 +45,7 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
   if (manual && options.scenario !== undefined) {
     throw new UsageError("in manual time the control API plays scenarios: POST /play");
   }
+  if (options.report !== undefined) requireWritable(options.report);
   const { replay } = options;
   const startMs = replay.length === 0 ? undefined : await startOf(replay);
   /** As fast as it goes, unless a speed was given. */
@@ -84,6 +85,15 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
   }
   await venue.stop();
   return 0;
+}
+
+/** Now, not when the run is over. */
+function requireWritable(file: string): void {
+  try {
+    closeSync(openSync(file, "a"));
+  } catch (error) {
+    throw startErrorOf(error);
+  }
 }
 
 /** One of the sandbox's own, or a file. */
@@ -155,5 +165,7 @@ function startErrorOf(error: unknown): unknown {
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return new StartError(`${error.message}; give another --port or --control, or 0 for any`);
   }
+  // Of a file.
+  if (error instanceof Error && "syscall" in error) return new StartError(error.message);
   return error;
 }
