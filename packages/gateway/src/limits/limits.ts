@@ -79,6 +79,11 @@ export class KeyedLimit<Key extends string | number> {
     this.buckets.take(key, this.monotonic());
   }
 
+  /** Takes back what `count` has counted. */
+  giveBack(key: Key): void {
+    this.buckets.refund(key, 1);
+  }
+
   private enforce(state: BucketState, header: HeaderSink): void {
     const { name } = this.rule;
     header("ratelimit-policy", this.policy);

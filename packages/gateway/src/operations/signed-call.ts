@@ -67,6 +67,8 @@ class SignedCall<Result> implements SignedOutcome<Result> {
   /** Headers of the failure. */
   private headers: (readonly [string, string])[] = [];
   private isAdmitted = false;
+  /** Whether the signature was counted as one that failed: at once, so that those in flight count, too. */
+  private isCounted = false;
   /** The core's refusal of the first judgement; of a signature that held with the old key. */
   private rotated: ApiError | undefined;
   private isSecond = false;
@@ -103,6 +105,8 @@ class SignedCall<Result> implements SignedOutcome<Result> {
       chargeBoth(budgets, client, signedCost(key.kind, bytes.length));
       checkSignature(edge.signatures, key, bytes, signature);
     } catch (error) {
+      this.isCounted = isFailedSignature(error);
+      if (this.isCounted) edge.failedSignatures.count(number);
       this.send(undefined, error);
       return;
     }
@@ -127,6 +131,7 @@ class SignedCall<Result> implements SignedOutcome<Result> {
       this.fail();
       return;
     }
+    this.giveBack();
     this.leave();
     this.resolve(result);
   }
@@ -148,6 +153,7 @@ class SignedCall<Result> implements SignedOutcome<Result> {
   private judgeAgain(error: ApiError): void {
     const { session, edge } = this;
     this.isSecond = true;
+    this.giveBack();
     if (this.failure === undefined) this.rotated = error;
     this.headers = [];
     edge.sessions.refreshed(session).then(
@@ -170,12 +176,18 @@ class SignedCall<Result> implements SignedOutcome<Result> {
   private fail(): void {
     const { rotated, failure, headers, signed } = this;
     if (rotated !== undefined && isFailedSignature(failure)) {
+      this.giveBack();
       this.refuse(rotated);
       return;
     }
     for (const [name, value] of headers) signed.client.header(name, value);
-    if (isFailedSignature(failure)) this.edge.failedSignatures.count(this.session.number);
     this.refuse(failure);
+  }
+
+  /** The signature has failed for no fault of the session's: the body was executed before, or the key rotated. */
+  private giveBack(): void {
+    if (this.isCounted) this.edge.failedSignatures.giveBack(this.session.number);
+    this.isCounted = false;
   }
 
   private note({ counted, work, isReplay }: Notes): void {

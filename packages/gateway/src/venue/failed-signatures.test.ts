@@ -1,20 +1,22 @@
 /** A session whose signatures fail: a few are checked, the next ones are refused without a check. */
 
 import { generateKeyPairSync } from "node:crypto";
+import { until } from "@perpgate/journal/testing";
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { COST } from "../limits/costs.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
+import { HeldOrders } from "./testing/held-orders.js";
 import { runVenue } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 
 const WRONG = { header: "07".repeat(64) };
 const ALLOWED = 3;
 
-async function run() {
+async function run(held?: HeldOrders) {
   const metrics = new Registry();
   const limits = { failedSignaturesPerMinute: 1, failedSignaturesBurst: ALLOWED };
-  const at = await runVenue({ limits, metrics });
+  const at = await runVenue({ limits, metrics, ...(held && { held }) });
   const paidMicros = async (): Promise<number> => {
     const metric = await metrics.getSingleMetric("perpgate_cost_seconds_total")?.get();
     return 1e6 * (metric?.values[0]?.value ?? 0);
@@ -40,6 +42,34 @@ describe("wrong signatures of a session", () => {
     expect(body.details).toMatchObject({ limit: "failed-signatures" });
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     expect(checks()).toBe(ALLOWED);
+  });
+
+  test("in flight together: no more are checked than one after the other", async () => {
+    const held = new HeldOrders();
+    const { at, checks } = await run(held);
+    const trader = await Trader.enter(at);
+    held.hold(true);
+    const sent = Array.from({ length: 4 * ALLOWED }, () => trader.place(trader.order(), WRONG));
+    await until(() => held.waiting === sent.length);
+    const checked = checks();
+    held.release();
+    const codes = (await Promise.all(sent)).map(({ body }) => body.code);
+    expect(checked).toBe(ALLOWED);
+    expect(codes.filter((code) => code === "invalid_signature")).toHaveLength(ALLOWED);
+    expect(codes.filter((code) => code === "rate_limited")).toHaveLength(3 * ALLOWED);
+  });
+
+  test("what was executed before, sent again: answered, and not counted", async () => {
+    const { at } = await run();
+    const trader = await Trader.enter(at);
+    const done = JSON.stringify(trader.limit("long", 60_000));
+    const { orderId } = (await trader.placeText(done)).body;
+    for (let i = 0; i < 2 * ALLOWED; i++) {
+      const again = await trader.placeText(done, WRONG);
+      expect(again).toMatchObject({ status: 200, body: { orderId } });
+    }
+    await failAll(trader);
+    expect((await trader.place(trader.order(), WRONG)).status).toBe(429);
   });
 
   test("another session of the account, and another account: not refused", async () => {

@@ -92,7 +92,7 @@ export class TokenBuckets<Key extends string | number> {
     return (next - from) / this.intervalMs;
   }
 
-  /** Gives back what `charge` has taken. */
+  /** Gives back what `take` or `charge` has taken. */
   refund(key: Key, amount: number): void {
     const fullAt = this.fullAt.get(key);
     if (fullAt !== undefined) this.fullAt.set(key, fullAt - amount * this.intervalMs);

@@ -10,6 +10,7 @@ export type Connect = (receiver: Receiver) => LinkTransport;
 export class HeldOrders {
   private readonly held: (() => void)[] = [];
   private isHolding = false;
+  private isHoldingUnsigned = false;
 
   /** How many orders wait. */
   get waiting(): number {
@@ -28,7 +29,7 @@ export class HeldOrders {
             frame.kind === "request" &&
             frame.name === "placeOrder" &&
             "signature" in frame.body &&
-            frame.body.signature !== undefined;
+            (this.isHoldingUnsigned || frame.body.signature !== undefined);
           if (this.isHolding && isOrder) this.held.push(() => transport.send(frame));
           else transport.send(frame);
         },
@@ -36,9 +37,10 @@ export class HeldOrders {
     };
   }
 
-  /** From now on orders wait. */
-  hold(): void {
+  /** From now on orders wait; those that have no signature that holds by default do not. */
+  hold(withUnsigned = false): void {
     this.isHolding = true;
+    this.isHoldingUnsigned = withUnsigned;
   }
 
   /** Lets go all that wait, and the next ones. */
