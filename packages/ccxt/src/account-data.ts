@@ -1,6 +1,12 @@
 /** Reads of the account: balance, positions, ledger, deposits, funding. */
 
-import { CHAINS, TOKENS } from "@perpgate/protocol/core";
+import {
+  CHAINS,
+  fromMicros,
+  MaintenanceSchedule,
+  TOKENS,
+  toMicrosFloor,
+} from "@perpgate/protocol/core";
 import type {
   Account,
   Deposit,
@@ -27,7 +33,6 @@ import { DOLLARS, NETWORKS } from "./currencies.js";
 import { FundingData } from "./funding-data.js";
 import { exact, given, isoOf, known, oldestFirst, untilOf } from "./values.js";
 
-const MICROS = 1e6;
 /** The kinds of the venue's ledger in CCXT's words, which have none for funding but that of a fee. */
 const LEDGER_TYPES = {
   deposit: "transaction",
@@ -49,6 +54,8 @@ const DEPOSIT_STATUS = {
   credited: "ok",
   rejected: "failed",
 } as const satisfies Record<Deposit["status"], string>;
+
+type Asset = Pick<Deposit, "chain" | "token">;
 
 export class AccountData extends FundingData {
   override async fetchBalance(): Promise<Balances> {
@@ -85,7 +92,7 @@ export class AccountData extends FundingData {
     const listed = this.safeMarket(position.symbol, market);
     const contracts = Math.abs(size);
     const notional = exact(contracts * markPrice);
-    const maintenanceMargin = maintenanceOfNotional(listed.info?.tiers ?? [], notional);
+    const maintenanceMargin = maintenanceOf(listed.info?.tiers ?? [], notional);
     const equity = margin + unrealizedPnl;
     return this.safePosition({
       info: position,
@@ -196,19 +203,24 @@ export class AccountData extends FundingData {
    * for this. `params.network` is ERC20, ARBONE or TRC20.
    */
   async registerDeposit(code: string, txid: string, params: Dict = {}): Promise<Transaction> {
-    const chain = CHAINS.find((name) => [name, NETWORKS[name]].includes(params.network));
-    const token = TOKENS.find((name) => name === code);
-    if (chain === undefined || token === undefined) {
-      throw new errors.BadRequest(
-        `${this.id} takes ${TOKENS.join(", ")} on the networks ${CHAINS.map((name) => NETWORKS[name]).join(", ")}`,
-      );
-    }
+    const { chain, token } = this.assetOf(code, params.network, "takes");
     const { address } = await this.session();
     const deposit = await this.askSession((session) =>
       session.deposit({ chain, token, txHash: txid }),
     );
     const [entry] = this.depositsOf(deposit, address);
     return entry;
+  }
+
+  /** The venue's names of a token and of the network that it is paid on. */
+  protected assetOf(code: string, network: unknown, verb: "takes" | "pays"): Asset {
+    const chain = CHAINS.find((name) => name === network || NETWORKS[name] === network);
+    const token = TOKENS.find((name) => name === code);
+    if (chain !== undefined && token !== undefined) return { chain, token };
+    const networks = CHAINS.map((name) => NETWORKS[name]).join(", ");
+    throw new errors.BadRequest(
+      `${this.id} ${verb} ${TOKENS.join(", ")} on the networks ${networks}`,
+    );
   }
 
   /**
@@ -305,14 +317,8 @@ export class AccountData extends FundingData {
   }
 }
 
-/** Marginal over the tiers, rounded up to a micro-dollar. */
-function maintenanceOfNotional(tiers: VenueMarket["tiers"], notional: number): number {
-  let sum = 0;
-  let from = 0;
-  for (const { notionalUpTo, maintenanceRate } of tiers) {
-    if (notional <= from) break;
-    sum += (Math.min(notional, notionalUpTo) - from) * maintenanceRate;
-    from = notionalUpTo;
-  }
-  return Math.ceil(Number((sum * MICROS).toFixed(3))) / MICROS;
+/** None for a market that is not listed. */
+function maintenanceOf(tiers: VenueMarket["tiers"], notional: number): number {
+  if (tiers.length === 0) return 0;
+  return fromMicros(MaintenanceSchedule.listed(tiers).of(toMicrosFloor(notional)));
 }

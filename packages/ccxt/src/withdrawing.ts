@@ -1,6 +1,5 @@
 /** Withdrawals: always to the account's own address. */
 
-import { CHAINS, TOKENS } from "@perpgate/protocol/core";
 import type { Withdrawal } from "@perpgate/sdk";
 import { type Dict, errors, type Int, type Transaction } from "ccxt";
 import { AccountData } from "./account-data.js";
@@ -24,13 +23,7 @@ export class Withdrawing extends AccountData {
     _tag?: string,
     { network, nonce }: Dict = {},
   ): Promise<Transaction> {
-    const chain = CHAINS.find((name) => [name, NETWORKS[name]].includes(network));
-    const token = TOKENS.find((name) => name === code);
-    if (chain === undefined || token === undefined) {
-      throw new errors.BadRequest(
-        `${this.id} pays ${TOKENS.join(", ")} on the networks ${CHAINS.map((name) => NETWORKS[name]).join(", ")}`,
-      );
-    }
+    const { chain, token } = this.assetOf(code, network, "pays");
     const own = (await this.session()).address;
     if (address !== undefined && address.toLowerCase() !== own.toLowerCase()) {
       throw new errors.InvalidAddress(`${this.id} pays to the account's own address ${own} only`);

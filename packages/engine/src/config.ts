@@ -3,15 +3,9 @@
  * so restart, replica and auditor trade under the same rules. All figures are integers: prices in
  * ticks, sizes in lots, money in micro-dollars, rates in millionths (ppm), times in milliseconds.
  */
+import type { MarginTier } from "@perpgate/protocol/maintenance";
 import { HOUR_MS, MAX_DEPOSITS_MICROS, PPM, PRICE_RANGE_FACTOR } from "@perpgate/protocol/rules";
 import { raisesWithdrawals, type WithdrawalConfig, withdrawalFault } from "./withdrawals/config.js";
-
-export interface MarginTier {
-  /** The tier covers notionals up to and including this. */
-  readonly upToMicros: number;
-  readonly maxLeverage: number;
-  readonly maintenancePpm: number;
-}
 
 export interface MarketConfig {
   readonly symbol: string;

@@ -1,6 +1,7 @@
 /** Genesis, Configure and Upgrade: how a venue begins, and how its parameters and rules change. */
+import type { MarginTier } from "@perpgate/protocol/maintenance";
 import type { Configure, Genesis, Upgrade } from "./commands.js";
-import { configFault, HOUR_MS, type MarginTier, raisedLimit, type VenueConfig } from "./config.js";
+import { configFault, HOUR_MS, raisedLimit, type VenueConfig } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { rebuildWatches } from "./money/watch.js";
 import { recomputeReserves } from "./orders/settle.js";

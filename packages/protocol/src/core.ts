@@ -3,7 +3,6 @@
  * It does not load TypeBox, which takes eight times as long as all of this.
  */
 
-export * from "./accounts/end-session-text.js";
 export * from "./accounts/ethereum-address.js";
 export * from "./accounts/session-key.js";
 export * from "./accounts/signing.js";
@@ -24,11 +23,10 @@ export * from "./errors/error-table.js";
 export * from "./http/fetch-within.js";
 export * from "./http/headers.js";
 export * from "./http/token-bucket.js";
-export * from "./markets/liquidation-mark.js";
+export * from "./markets/maintenance.js";
 export * from "./markets/rules.js";
 export * from "./markets/symbol.js";
 export * from "./markets/wire-names.js";
-export * from "./numbers/average-price.js";
 export * from "./numbers/integers.js";
 export * from "./numbers/units.js";
 export * from "./orders/client-order-id.js";

@@ -21,7 +21,7 @@ import {
   type PreviewContext,
   previewOrder,
 } from "./order-preview.js";
-import { closableLots, maintenanceMicros } from "./position-maths.js";
+import { closableLots } from "./position-maths.js";
 
 export interface FundsContext extends PreviewContext {
   readonly walletMicros: number;
@@ -80,7 +80,8 @@ function isPaidFor(intent: OrderIntent, context: FundsContext): boolean {
   if (now === undefined || !isHealthy(now, moved)) return false;
   const opens = openingLots(intent, whole, context);
   const highMark = context.markTicks + Math.abs(move);
-  if (opens.after * highMark * context.units.unit > largestPosition(intent, context)) return false;
+  const { unit, maintenance } = context.units;
+  if (opens.after * highMark * unit > maintenance.limitOf(intent.leverage)) return false;
   if (opens.isClosing) return type === "stop" || isFlipFunded(intent, now, opens, context);
   const needed = type === "stop" ? 0 : fundsToOpen(intent, whole, context);
   return Math.max(needed, whole.walletMicros) <= context.walletMicros;
@@ -147,12 +148,6 @@ function isFlipFunded(
   return needed <= walletMicros + Math.max(0, equity - closingFee);
 }
 
-/** The largest notional of a position at the order's leverage. */
-function largestPosition({ leverage }: OrderIntent, { units }: FundsContext): number {
-  const allowed = units.tiers.filter(({ maxLeverage }) => maxLeverage >= leverage);
-  return Math.max(0, ...allowed.map(({ upToMicros }) => upToMicros));
-}
-
 /** A fill that opens must leave more equity than the maintenance margin. */
 function isHealthy({ after, takingLots }: OrderPreview, context: FundsContext): boolean {
   const { units, markTicks, held } = context;
@@ -160,5 +155,5 @@ function isHealthy({ after, takingLots }: OrderPreview, context: FundsContext): 
   if (takingLots === 0 || after.lots === 0 || isReduced) return true;
   const value = after.lots * markTicks * units.unit;
   const equity = after.marginMicros + value - after.costMicros;
-  return equity > maintenanceMicros(units, Math.abs(value));
+  return equity > units.maintenance.of(Math.abs(value));
 }

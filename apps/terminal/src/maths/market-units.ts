@@ -4,13 +4,13 @@
  */
 
 import type { Market } from "@perpgate/protocol";
-import { microsPerTickLot, PPM, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/core";
-
-interface TierUnits {
-  readonly upToMicros: number;
-  readonly maxLeverage: number;
-  readonly maintenancePpm: number;
-}
+import {
+  MaintenanceSchedule,
+  microsPerTickLot,
+  PPM,
+  type Step,
+  stepOf,
+} from "@perpgate/protocol/core";
 
 export interface MarketInUnits {
   readonly tick: Step;
@@ -19,7 +19,7 @@ export interface MarketInUnits {
   readonly unit: number;
   readonly makerPpm: number;
   readonly takerPpm: number;
-  readonly tiers: readonly TierUnits[];
+  readonly maintenance: MaintenanceSchedule;
 }
 
 type ListedMarket = Pick<Market, "tickSize" | "lotSize" | "makerFee" | "takerFee" | "tiers">;
@@ -33,11 +33,7 @@ export function unitsOfMarket(market: ListedMarket): MarketInUnits {
     unit: microsPerTickLot(tick, lot),
     makerPpm: ppmOf(market.makerFee),
     takerPpm: ppmOf(market.takerFee),
-    tiers: market.tiers.map((tier) => ({
-      upToMicros: toMicrosFloor(tier.notionalUpTo),
-      maxLeverage: tier.maxLeverage,
-      maintenancePpm: ppmOf(tier.maintenanceRate),
-    })),
+    maintenance: MaintenanceSchedule.listed(market.tiers),
   };
 }
 

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Fixture, unitsOf } from "../testing/engine-fixture.js";
 import type { OrderIntent } from "./order-preview.js";
-import { liquidationTicks, maintenanceMicros, NO_HOLDING } from "./position-maths.js";
+import { liquidationTicks, NO_HOLDING } from "./position-maths.js";
 
 const direction = fc.constantFrom<1 | -1>(1, -1);
 const orders = fc.array(
@@ -177,7 +177,7 @@ test("maintenance: equals the engine's around every tier bound", () => {
     const units = unitsOf(listing);
     for (const { upToMicros } of listing.config.tiers) {
       for (const notional of [1, upToMicros - 1, upToMicros, upToMicros + 1, upToMicros * 3 + 7]) {
-        expect(maintenanceMicros(units, notional)).toBe(maintenance.of(notional));
+        expect(units.maintenance.of(notional)).toBe(maintenance.of(notional));
       }
     }
   }

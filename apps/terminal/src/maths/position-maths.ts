@@ -110,22 +110,6 @@ function openPart(
   };
 }
 
-/** Maintenance margin in micros, marginal over the tiers, rounded up once. */
-export function maintenanceMicros(market: MarketInUnits, notionalMicros: number): number {
-  let kept = 0;
-  let lower = 0;
-  const last = market.tiers.length - 1;
-  for (const [index, tier] of market.tiers.entries()) {
-    const isLast = index === last || notionalMicros <= tier.upToMicros;
-    const part = (isLast ? notionalMicros : tier.upToMicros) - lower;
-    // Full tiers give whole micros; only the last part is rounded.
-    kept += mulDivCeil(part, tier.maintenancePpm, PPM);
-    if (isLast) break;
-    lower = tier.upToMicros;
-  }
-  return kept;
-}
-
 /** Whether a position is liquidated before the mark reaches a stop at this price. */
 export function isBeyondLiquidation(
   stop: number | undefined,
@@ -138,5 +122,5 @@ export function isBeyondLiquidation(
 
 /** The mark at which the position is liquidated, in ticks; null if there is none. */
 export function liquidationTicks(market: MarketInUnits, held: Holding): number | null {
-  return liquidationMark(held, market.unit, (micros) => maintenanceMicros(market, micros));
+  return liquidationMark(held, market.unit, (micros) => market.maintenance.of(micros));
 }

@@ -2,7 +2,7 @@
 
 import type { Holding } from "@perpgate/protocol/core";
 import type { MarketInUnits } from "./market-units.js";
-import { liquidationTicks, maintenanceMicros } from "./position-maths.js";
+import { liquidationTicks } from "./position-maths.js";
 
 export interface Risk {
   /** Maintenance margin over equity: liquidated at 1. */
@@ -21,7 +21,7 @@ export function riskOf(units: MarketInUnits, held: Holding, markTicks: number): 
   if (held.lots === 0 || markTicks <= 0) return undefined;
   const value = held.lots * markTicks * units.unit;
   const equity = held.marginMicros + value - held.costMicros;
-  const ratio = ratioOf(maintenanceMicros(units, Math.abs(value)), equity);
+  const ratio = ratioOf(units.maintenance.of(Math.abs(value)), equity);
   const liquidation = liquidationTicks(units, held);
   return {
     ratio,

@@ -1,6 +1,5 @@
 /** An engine with a book, for comparing estimates with what the engine does. */
 
-import type { MarginTier } from "@perpgate/engine";
 import { type Listing, type Trader, Venue } from "@perpgate/engine/testing";
 import type { Holding } from "@perpgate/protocol/core";
 import { type MarketInUnits, unitsOfMarket } from "../maths/market-units.js";
@@ -13,7 +12,7 @@ export function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): Marke
     lotSize: 1 / lotsPerCoin,
     makerFee: config.makerFeePpm / 1e6,
     takerFee: config.takerFeePpm / 1e6,
-    tiers: config.tiers.map((tier: MarginTier) => ({
+    tiers: config.tiers.map((tier) => ({
       notionalUpTo: tier.upToMicros / 1e6,
       maxLeverage: tier.maxLeverage,
       maintenanceRate: tier.maintenancePpm / 1e6,

@@ -1,7 +1,6 @@
 /** A position by the sampled mark, between two frames of the positions stream. */
 
 import type { Position } from "@perpgate/protocol";
-import { maintenanceMicros } from "../maths/position-maths.js";
 import { levelOf, type RiskLevel, ratioOf } from "../maths/position-risk.js";
 import type { LiveMarks } from "./live-marks.js";
 import type { MarketFeed } from "./market-feed.js";
@@ -28,10 +27,7 @@ export function livePosition({ marks, marketFeed }: MarkSources, position: Posit
   const mark = marks.sample.get().get(symbol) ?? markPrice;
   const unrealized = unrealizedPnl + size * (mark - markPrice);
   const units = marketFeed.view(symbol)?.units;
-  const maintenance =
-    units === undefined
-      ? 0
-      : maintenanceMicros(units, Math.round(Math.abs(size) * mark * 1e6)) / 1e6;
+  const maintenance = (units?.maintenance.of(Math.round(Math.abs(size) * mark * 1e6)) ?? 0) / 1e6;
   const ratio = ratioOf(maintenance, margin + unrealized);
   return {
     mark,

@@ -1,10 +1,11 @@
 /** One listed market: its parameters, its figures, its book, its positions. */
+
 import { mulExact } from "@perpgate/protocol/integers";
+import { MaintenanceSchedule } from "@perpgate/protocol/maintenance";
 import { LONG, SHORT, type Side, STOP_TRIGGER, TAKE_PROFIT_TRIGGER } from "../commands.js";
 import { type MarketConfig, STEEP_LEVERAGE } from "../config.js";
 import { IndexGuard } from "./index-guard.js";
 import { Ladder } from "./ladder.js";
-import { MaintenanceSchedule } from "./maintenance.js";
 import type { OrderStore } from "./orders.js";
 import { PositionStore } from "./positions.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";

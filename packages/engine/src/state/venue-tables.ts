@@ -6,17 +6,19 @@
 import { INDEX_STALE_MS, PPM, type VenueConfig } from "../config.js";
 import { EventLog } from "../events/event-log.js";
 import { RULE_SETS, type RuleSet } from "../versions.js";
-import { Addresses } from "./addresses.js";
 import { BatchProgress } from "./batch-progress.js";
 import { DepositBook } from "./deposits.js";
 import { EndQueue } from "./end-queue.js";
 import { ExitPairs } from "./exit-pairs.js";
+import { NONE } from "./id-index.js";
 import { KeptRequests } from "./kept-requests.js";
 import { FIGURE_WORDS, type Market } from "./market.js";
 import { OrderStore } from "./orders.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
+import { TextCells } from "./text-cells.js";
+import { TextIndex } from "./text-index.js";
 import { Timers } from "./timers.js";
 import { Totals } from "./totals.js";
 import { WithdrawalBook } from "./withdrawals.js";
@@ -206,5 +208,44 @@ export class VenueTables {
   admits(account: number): boolean {
     if (this.cohort === 2) return true;
     return this.cohort === 1 && this.allowlist.has(this.addresses.at(account)!);
+  }
+}
+
+/** Accounts by address and addresses by account, without a `Map` (sessions.ts says why). */
+class Addresses {
+  /** Account 0 is the backstop and has no address. */
+  length = 1;
+  private readonly texts = new TextCells(40);
+  private readonly byText: TextIndex;
+
+  constructor(seed: HashSeed = FIXED_SEED) {
+    this.byText = new TextIndex(this.texts, seed);
+    this.texts.set(0, "");
+  }
+
+  at(account: number): string | undefined {
+    return account < this.length ? this.texts.get(account) : undefined;
+  }
+
+  /** The account of the address, or undefined. */
+  get(address: string): number | undefined {
+    const account = this.byText.get(address);
+    return account === NONE ? undefined : account;
+  }
+
+  has(address: string): boolean {
+    return this.byText.get(address) !== NONE;
+  }
+
+  /** Adds the address of the next account. */
+  push(address: string): void {
+    const account = this.length++;
+    this.texts.set(account, address);
+    this.byText.add(address, account);
+  }
+
+  /** All addresses, by account. */
+  all(): string[] {
+    return Array.from({ length: this.length }, (_, account) => this.texts.get(account));
   }
 }

@@ -5,9 +5,9 @@
  * mark of that moment. What an honest position loses by moves of the mark is its own risk; so is what the
  * ring wins by a position that nothing covers. A ring's gain is at most what the others lose so.
  */
+import type { MarginTier } from "@perpgate/protocol/maintenance";
 import { Random } from "@perpgate/protocol/random";
 import { LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
-import type { MarginTier } from "../../config.js";
 import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
 import { equityOf } from "../../money/fill.js";
 import { NONE } from "../../state/orders.js";

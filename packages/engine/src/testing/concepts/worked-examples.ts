@@ -3,7 +3,7 @@
  * every figure read from the engine's state or events. Bitcoin is at $50,000; Alice trades, Bob
  * quotes.
  */
-import { MaintenanceSchedule } from "../../state/maintenance.js";
+import { MaintenanceSchedule } from "@perpgate/protocol/maintenance";
 import { BTC, MICROS, UNGUARDED } from "../scenarios/listing.js";
 import type { Answer, Trader } from "../scenarios/trader.js";
 import { START_MS, Venue } from "../scenarios/venue.js";

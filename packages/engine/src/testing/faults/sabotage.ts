@@ -2,11 +2,12 @@
  * Makes a part of the engine fail once, at its k-th call, without touching the engine's source: the
  * method is replaced on its prototype for as long as a command runs, and put back whatever happens.
  */
+
 import { IntegerOverflow } from "@perpgate/protocol/integers";
+import { MaintenanceSchedule } from "@perpgate/protocol/maintenance";
 import { InvariantViolation } from "../../invariants.js";
 import { FillPlan } from "../../money/fill.js";
 import { Ladder } from "../../state/ladder.js";
-import { MaintenanceSchedule } from "../../state/maintenance.js";
 import { Market, SUM_LOTS } from "../../state/market.js";
 import { StopBook } from "../../state/stop-book.js";
 import { Table } from "../../state/table.js";

@@ -3,7 +3,8 @@
  * that a single account crosses them, and a dust market whose lots are worth a few micros, where
  * every rounding shows.
  */
-import type { MarginTier, MarketConfig, VenueConfig } from "../../config.js";
+import type { MarginTier } from "@perpgate/protocol/maintenance";
+import type { MarketConfig, VenueConfig } from "../../config.js";
 import { MAJOR, venueConfig as plainConfig, plainMarket } from "../scenarios/listing.js";
 
 const USD = 1_000_000;

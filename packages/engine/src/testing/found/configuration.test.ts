@@ -1,6 +1,7 @@
 /** Parameters that change while positions are open, and parameters that cannot be. */
+import type { MarginTier } from "@perpgate/protocol/maintenance";
 import { expect, test, vi } from "vitest";
-import type { MarginTier, VenueConfig } from "../../config.js";
+import type { VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
 import { DepositBook } from "../../state/deposits.js";
 import { genesis } from "../commands.js";

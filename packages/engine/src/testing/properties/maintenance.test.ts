@@ -2,12 +2,12 @@
  * Maintenance and the liquidation watch against BigInt. fast-check prints seed and path.
  * PERPGATE_WATCHES=n sets how many markets the watch is tried on.
  */
+import { MaintenanceSchedule, type MarginTier } from "@perpgate/protocol/maintenance";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { configFault, MAX_DEPOSITS_MICROS, type MarginTier } from "../../config.js";
+import { configFault, MAX_DEPOSITS_MICROS } from "../../config.js";
 import { accountsDue } from "../../money/liquidate.js";
 import { advanceWatches, refreshWatch } from "../../money/watch.js";
-import { MaintenanceSchedule } from "../../state/maintenance.js";
 import { FIGURE_WORDS, Market } from "../../state/market.js";
 import { OrderStore } from "../../state/orders.js";
 import { Table, UndoLog } from "../../state/table.js";

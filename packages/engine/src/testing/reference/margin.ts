@@ -1,8 +1,9 @@
 /**
  * "Account, position, order": what a position is worth at the mark and what it must be worth.
  */
+import type { MarginTier } from "@perpgate/protocol/maintenance";
 import type { Side } from "../../commands.js";
-import { INDEX_STALE_MS, type MarginTier, RATE_SCALE } from "../../config.js";
+import { INDEX_STALE_MS, RATE_SCALE } from "../../config.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
 import { type Market, marketOf, type Position, type State } from "./state.js";
 

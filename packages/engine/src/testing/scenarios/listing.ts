@@ -2,7 +2,8 @@
  * The markets that scenarios trade, with round prices so that the expected figures can be worked
  * out in the head: one bitcoin is $50,000, taker fee $25 a coin, maker fee $10 a coin.
  */
-import type { MarginTier, MarketConfig, VenueConfig } from "../../config.js";
+import type { MarginTier } from "@perpgate/protocol/maintenance";
+import type { MarketConfig, VenueConfig } from "../../config.js";
 
 export const MICROS = 1_000_000;
 
