@@ -17,7 +17,7 @@ const RETRY_PAUSE_MS = 100;
 const MOVE_AFTER_MS = 3000;
 
 /** Asks until there is an answer; servers may be electing a leader, or be restarted. */
-export async function ask<T>(
+export async function askServers<T>(
   link: Asked,
   withinMs: number,
   question: (connection: NatsConnection) => Promise<T>,
@@ -50,11 +50,11 @@ export async function ask<T>(
   }
 }
 
-/** As `ask`, through one connection. */
+/** As `askServers`, through one connection. */
 export function askThrough<T>(
   connection: NatsConnection,
   withinMs: number,
   question: (connection: NatsConnection) => Promise<T>,
 ): Promise<T> {
-  return ask({ connection, move: () => {} }, withinMs, question);
+  return askServers({ connection, move: () => {} }, withinMs, question);
 }

@@ -12,10 +12,9 @@ import {
   type Subscription,
 } from "@nats-io/transport-node";
 import type { CoreLogHooks, Mirror } from "@perpgate/journal";
-import { ask, NOT_FOUND_MS } from "./ask.js";
+import { askServers, NOT_FOUND_MS } from "./ask.js";
 import { MessageChain } from "./chain.js";
 import { ClusterError, textOf } from "./errors.js";
-import { FillAlarm } from "./fill-alarm.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "./heartbeat.js";
 import type { Incoming } from "./incoming.js";
 import {
@@ -178,7 +177,7 @@ export class FencedLog {
     try {
       await log.link.open(patienceMs);
       log.pulse = setInterval(() => log.beat(), PULSE_MS);
-      const found = await ask(log.link, patienceMs, (to) => streamState(to, stream));
+      const found = await askServers(log.link, patienceMs, (to) => streamState(to, stream));
       await checkSetup(log.link, stream, found, monitors, logger);
       const state = await checkMirror(log.link, stream, mirror.end, tail, patienceMs);
       log.follow(state);
@@ -195,7 +194,7 @@ export class FencedLog {
    */
   async start(onBatch: LogCorePorts["deliver"]): Promise<void> {
     const { stream, mirror, patienceMs = PATIENCE_MS } = this.options;
-    const asked = ask(this.link, patienceMs, (to) => streamState(to, stream)).catch(
+    const asked = askServers(this.link, patienceMs, (to) => streamState(to, stream)).catch(
       (error: unknown) => Promise.reject(adviceFor(mirror, stream, error)),
     );
     const state = await Promise.race([asked, this.stopped]);
@@ -477,4 +476,29 @@ export class FencedLog {
 function adviceFor({ end }: Mirror, stream: string, error: unknown): unknown {
   const isMissing = error instanceof ClusterError && error.code === "no_stream";
   return isMissing && end > 0 ? missingStream(stream, NOT_FOUND_MS, end) : error;
+}
+
+const ALARMS = [0.5, 0.8];
+
+/** Warns once when the stream passes 50 and 80 % of its limit: a full stream refuses every batch. */
+export class FillAlarm {
+  private raised = 0;
+
+  constructor(
+    private readonly stream: string,
+    private readonly logger: Logger,
+  ) {}
+
+  check({ bytes, maxBytes }: StreamFigures): void {
+    if (maxBytes === undefined) return;
+    const passed = ALARMS.filter((share) => bytes >= share * maxBytes).length;
+    if (passed > this.raised) {
+      const percent = Math.floor((100 * bytes) / maxBytes);
+      this.logger.warn(
+        `stream ${this.stream} is ${percent} % full (${bytes} of ${maxBytes} bytes): raise its ` +
+          "max_bytes, or no order is accepted once it is full",
+      );
+    }
+    this.raised = passed;
+  }
 }

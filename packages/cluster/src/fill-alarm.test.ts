@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FillAlarm } from "./fill-alarm.js";
+import { FillAlarm } from "./fenced-log.js";
 
 test("fill alarm: one line at 50 %, one at 80 %, again after there was room", () => {
   const lines: string[] = [];

@@ -25,7 +25,7 @@ import { checkServer, checkStream, type StreamOptions, streamConfig } from "./st
 import { checkStreamName, subjectOf } from "./subjects.js";
 
 /** The writer of Genesis alone. */
-export const GENESIS_WRITER = "0".repeat(32);
+const GENESIS_WRITER = "0".repeat(32);
 
 const NO_BLOCK = { number: 0, hash: new Uint8Array(32) };
 const EXPECTED_LAST = "Nats-Expected-Last-Sequence";

@@ -9,9 +9,9 @@ import { FencedLog, type FencedLogOptions } from "./fenced-log.js";
 import { createStream, publishGenesis } from "./init.js";
 import { streamState } from "./jetstream-api.js";
 import { connectToAny } from "./link.js";
+import { checkSync } from "./open-checks.js";
 import { reseed } from "./reseed.js";
 import { coreSubject, subjectOf } from "./subjects.js";
-import { checkSync } from "./sync-check.js";
 import {
   isWithoutNatsServer,
   LogMember,

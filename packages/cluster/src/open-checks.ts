@@ -1,14 +1,20 @@
 /** What is checked when the log is opened: the servers, the stream, and the mirror against it. */
 
-import { ask } from "./ask.js";
+import { askServers } from "./ask.js";
 import { CHAIN_START, nextLink } from "./chain.js";
-import { ClusterError } from "./errors.js";
-import { lastMessage, type StreamFigures, storedMessage, streamState } from "./jetstream-api.js";
+import { ClusterError, textOf } from "./errors.js";
+import {
+  fieldsOf,
+  isFields,
+  lastMessage,
+  type StreamFigures,
+  storedMessage,
+  streamState,
+} from "./jetstream-api.js";
 import { BELOW_MS } from "./leader-watch.js";
 import type { Link, Logger } from "./link.js";
-import { checkServer, checkStream } from "./stream-config.js";
+import { checkServer, checkStream, type Findings } from "./stream-config.js";
 import { startsLater } from "./stream-watch.js";
-import { checkSync } from "./sync-check.js";
 
 const RETRY_PAUSE_MS = 100;
 
@@ -45,7 +51,9 @@ export async function checkMirror(
   const state = await stateReaching(link, stream, end, withinMs);
   if (state.lastSeq > 0 && state.firstSeq > end + 1) throw startsLater(state.firstSeq, end);
   if (end === 0 || state.firstSeq > end) return state;
-  const stored = await ask(link, withinMs, (connection) => storedMessage(connection, stream, end));
+  const stored = await askServers(link, withinMs, (connection) =>
+    storedMessage(connection, stream, end),
+  );
   const previous = end === 1 ? CHAIN_START : tail.at(-2);
   const own = tail.at(-1);
   if (previous === undefined || own === undefined) {
@@ -67,10 +75,10 @@ async function stateReaching(
   const began = performance.now();
   const asked = new Set<string>();
   for (;;) {
-    const state = await ask(link, withinMs, (connection) => streamState(connection, stream));
+    const state = await askServers(link, withinMs, (connection) => streamState(connection, stream));
     if (state.lastSeq >= end) return state;
     // Any server may describe the stream; only its leader knows the end.
-    const last = await ask(link, withinMs, (connection) => lastMessage(connection, stream));
+    const last = await askServers(link, withinMs, (connection) => lastMessage(connection, stream));
     if ((last?.sequence ?? 0) >= end) return { ...state, lastSeq: last?.sequence ?? 0 };
     asked.add(link.server);
     const isLate = performance.now() - began > BELOW_MS;
@@ -95,4 +103,33 @@ function differs(sequence: number, how: string): ClusterError {
       `${how}; compare the mirrors before you run \`perpgate cluster reseed\``,
     { sequence },
   );
+}
+
+const PAGE_MS = 2000;
+
+/**
+ * Whether the servers sync every write. Clients cannot see that; the servers' monitoring pages show
+ * it, where they are enabled and their addresses are given.
+ */
+export async function checkSync(monitors: readonly string[]): Promise<Findings> {
+  if (monitors.length === 0) {
+    const text = "the servers' sync_interval is not visible to clients: make sure it is `always`";
+    return { refused: [], warned: [text] };
+  }
+  const findings: Findings = { refused: [], warned: [] };
+  await Promise.all(monitors.map((monitor) => checkOne(monitor, findings)));
+  return findings;
+}
+
+async function checkOne(monitor: string, { refused, warned }: Findings): Promise<void> {
+  try {
+    const response = await fetch(`${monitor}/varz`, { signal: AbortSignal.timeout(PAGE_MS) });
+    const page: unknown = await response.json();
+    const config = fieldsOf(fieldsOf(isFields(page) ? page : {}, "jetstream"), "config");
+    if (config.sync_always !== true) {
+      refused.push(`the server at ${monitor} must have sync_interval: always`);
+    }
+  } catch (error) {
+    warned.push(`cannot see sync_interval of the server at ${monitor}: ${textOf(error)}`);
+  }
 }

@@ -10,7 +10,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { ask } from "./ask.js";
+import { askServers } from "./ask.js";
 import { ClusterError, textOf } from "./errors.js";
 import { createStream, publishAt } from "./init.js";
 import { storedMessage, streamState } from "./jetstream-api.js";
@@ -63,8 +63,8 @@ async function publishMirror(link: Link, options: ReseedOptions): Promise<number
   let next = messages.next();
   if (next.done === true) throw refused(0, "the mirror holds no message");
   const firstSequence = next.value.sequence;
-  await ask(link, PATIENCE_MS, (to) => createStream(to, { ...options, firstSequence }));
-  const state = await ask(link, PATIENCE_MS, (to) => streamState(to, stream));
+  await askServers(link, PATIENCE_MS, (to) => createStream(to, { ...options, firstSequence }));
+  const state = await askServers(link, PATIENCE_MS, (to) => streamState(to, stream));
   if (state.lastSeq !== firstSequence - 1 || state.bytes > 0) {
     throw refused(
       state.lastSeq,
@@ -129,14 +129,14 @@ async function lackingOf(
   messages: readonly ReseedMessage[],
 ): Promise<readonly ReseedMessage[]> {
   if (messages.length === 0) return [];
-  const { lastSeq } = await ask(link, PATIENCE_MS, (to) => streamState(to, stream));
+  const { lastSeq } = await askServers(link, PATIENCE_MS, (to) => streamState(to, stream));
   const lacking: ReseedMessage[] = [];
   for (const own of messages) {
     const { sequence, subject, message } = own;
     const stored =
       sequence > lastSeq
         ? undefined
-        : await ask(link, PATIENCE_MS, (to) => storedMessage(to, stream, sequence));
+        : await askServers(link, PATIENCE_MS, (to) => storedMessage(to, stream, sequence));
     if (stored === undefined) lacking.push(own);
     else if (stored.subject !== subject || Buffer.compare(stored.data, message) !== 0) {
       throw refused(sequence, "another message was stored meanwhile");
@@ -148,7 +148,7 @@ async function lackingOf(
 /** A new leader may not have applied everything yet. */
 async function expectEnd(link: Link, stream: string, last: number): Promise<void> {
   for (const until = performance.now() + PATIENCE_MS; ; await delay(RETRY_PAUSE_MS)) {
-    const { lastSeq } = await ask(link, PATIENCE_MS, (to) => streamState(to, stream));
+    const { lastSeq } = await askServers(link, PATIENCE_MS, (to) => streamState(to, stream));
     if (lastSeq === last) return;
     if (lastSeq > last || performance.now() > until) {
       throw refused(last, `the stream ends at sequence ${lastSeq}, not at ${last}`);

@@ -11,7 +11,7 @@
  * bytes with the magic of an unknown format.
  *
  * A limit: damage within the very last commit looks like a torn one. It is reported as such, with
- * its extent, and its bytes are copied (torn-files.ts).
+ * its extent, and its bytes are copied (log-repair.ts).
  */
 
 import { BATCH_MAGIC, batchCommitStart, batchVersionFault } from "./batch-format.js";

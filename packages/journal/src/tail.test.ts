@@ -4,12 +4,11 @@ import { describe, expect, test } from "vitest";
 import { MAX_COMMIT_BYTES } from "./commit-ring.js";
 import { crc32c } from "./crc32c.js";
 import type { LogProof } from "./errors.js";
-import type { Loss } from "./open-journal.js";
-import { openJournal } from "./open-journal.js";
+import { KEPT_TORN_FILES } from "./log-repair.js";
+import { type Loss, openJournal } from "./open-journal.js";
 import { SEGMENT_HEADER_BYTES } from "./segment-format.js";
 import { appendMany, readAll, text } from "./testing/contract.js";
 import { FakeDisk } from "./testing/fake-disk.js";
-import { KEPT_TORN_FILES } from "./torn-files.js";
 
 const DIRECTORY = "/log";
 const FIRST = "/log/0000000001.log";

@@ -10,6 +10,7 @@ import {
   BlockNumber,
   Candle,
   Nullable,
+  PRIVATE_STREAMS,
   RESOLUTIONS,
   Ticker,
   TimeMs,
@@ -60,14 +61,6 @@ const PRIVATE = {
   account: shaped(AccountFrame),
   deposits: shaped(DepositsFrame),
 };
-const PRIVATE_STREAMS = [
-  "preconfirms",
-  "orders",
-  "positions",
-  "fills",
-  "account",
-  "deposits",
-] as const;
 const privateUpdate = named(PRIVATE);
 export type PrivateUpdate = ValueOf<typeof privateUpdate>;
 

@@ -1,6 +1,8 @@
 /** A change of the cohort (who may open positions), as commands that each fit into a log record. */
 import type { CohortStage, Command } from "@perpgate/engine";
-import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
+
+/** How long after its stamp an operator command may still take effect. */
+export const OPERATOR_EXPIRY_MS = 30_000;
 
 type SetCohort = Extract<Command, { kind: "SetCohort" }>;
 

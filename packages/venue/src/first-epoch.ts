@@ -9,7 +9,7 @@
  */
 import type { Command } from "@perpgate/engine";
 import { liveWriters, mayLead, type VenueState, writerOf } from "@perpgate/engine/reading";
-import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
+import { OPERATOR_EXPIRY_MS } from "./cohort-commands.js";
 import type { WriterIdentity } from "./sequencer.js";
 
 interface Turn {

@@ -20,7 +20,7 @@ export {
 } from "./archive/archive-tables.js";
 export { type ArchiveQuery, PUBLIC_READER } from "./archive/archived-rows.js";
 export { type Backup, BackupRefused, backUp } from "./backup.js";
-export { cohortCommands } from "./cohort-commands.js";
+export { cohortCommands, OPERATOR_EXPIRY_MS } from "./cohort-commands.js";
 export { DepositVotes } from "./deposit-votes.js";
 export {
   type ColumnType,
@@ -54,7 +54,6 @@ export {
 } from "./listing/venue-config.js";
 export { REAL_MACHINE } from "./machine.js";
 export { IsAMirror, mirroredMessages, NotAMirror } from "./mirror.js";
-export { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 export { NotApplied, RecordTooLarge, type Submitter, type Unanswered } from "./pending-batches.js";
 export { type PrunePlan, planPrune } from "./prune-plan.js";
 export {

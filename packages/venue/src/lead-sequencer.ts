@@ -187,17 +187,8 @@ export class LeadSequencer extends Submissions {
     if (this.stopped) return;
     const { inFlight } = this;
     const own = settled === "stored" ? inFlight : undefined;
-    // Before it is applied: observers read it at the end of the batch.
-    if (own !== undefined) this.returned = own.number;
-    let isApplied: boolean;
-    try {
-      isApplied = this.replica.applyBatch(batch, (index, applied) => {
-        if (own !== undefined && index >= own.lead) this.onAnswered(own.notify(index, applied));
-      });
-    } catch (error) {
-      this.stop(error instanceof Error ? error : new Error(String(error)));
-      return;
-    }
+    const isApplied = this.apply(batch, own);
+    if (isApplied === undefined) return;
     if (own !== undefined) {
       this.inFlight = undefined;
       // Dropped whole, by every replica.

@@ -4,7 +4,6 @@ import { epochOf } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import type { SnapshotNotice, SnapshotTaker } from "./checkpoint/snapshot-taker.js";
 import type { History } from "./history/history.js";
-import { Later } from "./later.js";
 import type { LeadSequencer } from "./lead-sequencer.js";
 import { checkConfig, checkContinuation, checkSameVenue } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
@@ -17,7 +16,7 @@ import { newReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
 import type { ReceiptSigner } from "./receipts/receipt-signer.js";
 import { NO_EVIDENCE } from "./record/record.js";
 import { dataFolder } from "./recovery/data-folder.js";
-import { type OpenData, openData } from "./recovery/open-data.js";
+import { type OpenData, openData, unlessAborted } from "./recovery/open-data.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { CommandObserver } from "./replica.js";
@@ -29,7 +28,6 @@ import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
 import { SlotClock } from "./time/slot-clock.js";
 import type { VenueClock } from "./time/venue-clock.js";
-import { unlessAborted } from "./unless-aborted.js";
 import { isMirror, SILENT, type VenueOptions } from "./venue-options.js";
 import { Views } from "./views/views.js";
 
@@ -335,4 +333,25 @@ class Live implements CommandObserver {
   onSnapshot: (notice: SnapshotNotice) => void = (notice) => this.early.push(notice);
   /** This core has begun to lead. */
   onLead: () => void = () => undefined;
+}
+
+/** What needs the history's store, which may still be rebuilt when the venue opens. */
+class Later {
+  private hasBegun = false;
+  private readonly steps: (() => void)[] = [];
+
+  /** Runs the step now or, if the store is not there yet, then. */
+  add(step: () => void): void {
+    if (this.hasBegun) step();
+    else this.steps.push(step);
+  }
+
+  begin(): void {
+    this.hasBegun = true;
+    for (const step of this.steps.splice(0)) step();
+  }
+
+  cancel(): void {
+    this.steps.splice(0);
+  }
 }

@@ -148,17 +148,8 @@ export class Sequencer extends Submissions {
   private onBatch(batch: Batch): void {
     if (this.stopped) return;
     const own = this.ownBatch(batch);
-    // Before it is applied: observers read it at the end of the batch.
-    if (own !== undefined) this.returned = own.number;
-    let isApplied: boolean;
-    try {
-      isApplied = this.replica.applyBatch(batch, (index, applied) => {
-        if (own !== undefined && index >= own.lead) this.onAnswered(own.notify(index, applied));
-      });
-    } catch (error) {
-      this.stop(error instanceof Error ? error : new Error(String(error)));
-      return;
-    }
+    const isApplied = this.apply(batch, own);
+    if (isApplied === undefined) return;
     if (own !== undefined) {
       this.inFlight.shift();
       // Dropped whole: it has no result and never will.

@@ -3,10 +3,12 @@
  * end of a turn of the event loop. What writes the log derives from this.
  */
 import type { Command } from "@perpgate/engine";
+import type { Batch } from "@perpgate/journal";
 import { type Machine, REAL_MACHINE } from "./machine.js";
 import {
   MAX_OPEN_BATCH_BYTES,
   NotApplied,
+  type PendingBatch,
   RecordTooLarge,
   type Submitter,
   type Unanswered,
@@ -135,6 +137,23 @@ export abstract class Submissions {
   /** Stops because another part that must keep up with the log has failed. */
   fail(error: Error): void {
     this.stop(error);
+  }
+
+  /**
+   * Applies a batch that the log delivers and calls the submitters of its commands if it is an own one.
+   * Returns whether every replica applies it, undefined after a failure.
+   */
+  protected apply(batch: Batch, own: PendingBatch | undefined): boolean | undefined {
+    // Before it is applied: observers read it at the end of the batch.
+    if (own !== undefined) this.returned = own.number;
+    try {
+      return this.replica.applyBatch(batch, (index, applied) => {
+        if (own !== undefined && index >= own.lead) this.onAnswered(own.notify(index, applied));
+      });
+    } catch (error) {
+      this.stop(error instanceof Error ? error : new Error(String(error)));
+      return undefined;
+    }
   }
 
   /** Only a replicated log gives commands up by their age. */

@@ -8,12 +8,11 @@ import {
   type VenueConfig,
 } from "@perpgate/engine";
 import type { VenueState } from "@perpgate/engine/reading";
-import { cohortCommands } from "./cohort-commands.js";
+import { cohortCommands, OPERATOR_EXPIRY_MS } from "./cohort-commands.js";
 import { refusalIn } from "./event-fields.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
 import { isSameConfig } from "./listing/config-change.js";
 import { type Listing, listingEvidence } from "./listing/listing.js";
-import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { SequencedLog, Sequencer } from "./sequencer.js";

@@ -19,13 +19,13 @@
  */
 import type { Command } from "@perpgate/engine";
 import { epochOf, liveWriters } from "@perpgate/engine/reading";
-import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
+import { type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { History } from "./history/history.js";
 import { hexOf } from "./history/history-store.js";
-import type { FirstOfEpoch, LeadSequencer } from "./lead-sequencer.js";
+import type { FirstOfEpoch } from "./lead-sequencer.js";
 import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
-import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
+import { openVenue, type VenueParts } from "./open-venue.js";
 import { NotApplied, type Submitter } from "./pending-batches.js";
 import { AppliedWaits } from "./positions.js";
 import type { Promises } from "./receipts/promises.js";
@@ -33,11 +33,9 @@ import type { Evidence } from "./record/record.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
 import type { ReservesBook } from "./reserves/reserves-book.js";
-import type { BatchSubmitter, Submissions } from "./submissions.js";
-import type { ClockRecorder } from "./time/boot-clock.js";
-import type { SlotClock } from "./time/slot-clock.js";
+import type { BatchSubmitter } from "./submissions.js";
 import { MAX_FOLLOWED_MS } from "./time/start-time.js";
-import { type JumpKind, MAX_LAG_MS, type VenueClock } from "./time/venue-clock.js";
+import { type JumpKind, MAX_LAG_MS } from "./time/venue-clock.js";
 import { submitConfiguration, type VenueConfiguration } from "./venue-beginning.js";
 import type { VenueOptions } from "./venue-options.js";
 import type { Views } from "./views/views.js";
@@ -53,41 +51,19 @@ export class Venue {
   readonly reserves: ReservesBook | null;
   /** Resolves with the reason if a part of the venue fails. */
   readonly failed: Promise<Error>;
-  private readonly journal: FileJournal;
-  private readonly sequencer: Submissions;
-  private readonly lead: LeadSequencer | undefined;
-  private readonly clock: VenueClock;
-  private readonly clockRecorder: ClockRecorder;
-  private readonly slotClock: SlotClock;
-  private readonly later: VenueParts["later"];
-  private readonly snapshots: VenueParts["snapshots"];
-  private readonly observers: Set<CommandObserver>;
-  private readonly failure: Failure;
-  private readonly state: VenueParts["state"];
   private readonly positions: AppliedWaits;
   private closing: Promise<void> | undefined;
 
-  private constructor(parts: VenueParts) {
+  private constructor(private readonly parts: VenueParts) {
     this.views = parts.views;
     this.listing = parts.listing;
     this.history = parts.history;
     this.recovery = parts.recovery;
     this.promises = parts.promises;
     this.reserves = parts.reserves;
-    this.failure = parts.failure;
-    this.state = parts.state;
     this.failed = parts.failure.promise;
-    this.journal = parts.journal;
-    this.sequencer = parts.sequencer;
-    this.lead = parts.lead;
-    this.clock = parts.clock;
-    this.clockRecorder = parts.clockRecorder;
-    this.slotClock = parts.slotClock;
-    this.later = parts.later;
-    this.snapshots = parts.snapshots;
-    this.observers = parts.observers;
-    this.positions = new AppliedWaits(this.sequencer);
-    this.observers.add(this.positions);
+    this.positions = new AppliedWaits(parts.sequencer);
+    parts.observers.add(this.positions);
   }
 
   static async open(options: VenueOptions): Promise<Venue> {
@@ -96,31 +72,31 @@ export class Venue {
 
   /** The id of its log, lower-case hex. */
   get logId(): string {
-    return hexOf(this.journal.recovery.logId);
+    return hexOf(this.parts.journal.recovery.logId);
   }
 
   /** Submitted commands whose submitters have not been called: the measure of overload. */
   get waiting(): number {
-    return this.sequencer.waiting;
+    return this.parts.sequencer.waiting;
   }
 
   /** Whether the next segment of the log is allocated; if it is missing when needed, the venue stops. */
   get spareSegment(): SpareStatus {
-    return this.journal.spare;
+    return this.parts.journal.spare;
   }
 
   get isStopped(): boolean {
-    return this.sequencer.isStopped;
+    return this.parts.sequencer.isStopped;
   }
 
   /** Seq of the last command applied. */
   get seq(): number {
-    return this.sequencer.seq;
+    return this.parts.sequencer.seq;
   }
 
   /** After the last durable batch of the log. */
   get end(): LogSeq {
-    return this.journal.end;
+    return this.parts.journal.end;
   }
 
   /**
@@ -128,32 +104,32 @@ export class Venue {
    * right can take it back; the log's time does not go back by such a stamp.
    */
   nowMs(): number {
-    return this.clock.nowMs();
+    return this.parts.clock.nowMs();
   }
 
   /** The same, as far as the log takes a stamp, and never back. */
   steadyMs(): number {
-    return this.clock.steadyMs();
+    return this.parts.clock.steadyMs();
   }
 
   /** The machine's wall clock, to judge time stamps of other machines. */
   wallMs(): number {
-    return this.clock.wallMs();
+    return this.parts.clock.wallMs();
   }
 
   /** How far the wall clock is ahead of the venue's time; negative: behind. */
   get clockLeadMs(): number {
-    return this.clock.leadMs;
+    return this.parts.clock.leadMs;
   }
 
   /** Jumps of the wall clock since the start, by how the venue reacted. */
   get clockJumps(): Readonly<Record<JumpKind, number>> {
-    return this.clock.jumps;
+    return this.parts.clock.jumps;
   }
 
   /** Appends a command; calls `submitter` once it is durable and applied, or with null on a stop. */
   submit(command: Command, evidence: Evidence, submitter: Submitter): void {
-    this.sequencer.submit(command, evidence, submitter);
+    this.parts.sequencer.submit(command, evidence, submitter);
   }
 
   /**
@@ -167,17 +143,17 @@ export class Venue {
     evidence: Evidence,
     submitter: BatchSubmitter,
   ): void {
-    this.sequencer.submitTogether(commands, evidence, submitter);
+    this.parts.sequencer.submitTogether(commands, evidence, submitter);
   }
 
   /** As `submit`; resolves with what `take` returns. The events are valid only during `take`. */
   submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
-    return this.sequencer.submitted(command, evidence, take);
+    return this.parts.sequencer.submitted(command, evidence, take);
   }
 
   /** Appends a changed configuration; rejects with `ConfigRefused`. */
   configure(terms: VenueConfiguration): Promise<void> {
-    const { state, sequencer } = this;
+    const { state, sequencer } = this.parts;
     checkConfig(terms.config, terms.listing, terms.attestors ?? null);
     const current = { config: state.engine.state.config!, listing: state.listing.markets };
     checkContinuation(current, terms.config, terms.listing);
@@ -186,22 +162,22 @@ export class Venue {
 
   /** Whether cores lead the log by turns. */
   get isReplicated(): boolean {
-    return this.sequencer.isReplicated;
+    return this.parts.sequencer.isReplicated;
   }
 
   /** Names of the live writers: of the core that leads, if it has claimed. */
   get writers(): readonly string[] {
-    return liveWriters(this.state.engine.state).map(({ name }) => name);
+    return liveWriters(this.parts.state.engine.state).map(({ name }) => name);
   }
 
   /** How far the wall clock of this machine is ahead of the log's time; negative: behind. */
   get logLeadMs(): number {
-    return this.clock.wallMs() - this.state.engine.state.timeMs;
+    return this.parts.clock.wallMs() - this.parts.state.engine.state.timeMs;
   }
 
   /** When the market's index was observed; 0 before the first. */
   indexAtMs(market: number): number {
-    return this.state.engine.state.markets[market]?.indexAtMs ?? 0;
+    return this.parts.state.engine.state.markets[market]?.indexAtMs ?? 0;
   }
 
   /** Resolves with whether the position is applied within a second. */
@@ -219,27 +195,27 @@ export class Venue {
 
   /** The id of this process's writer. */
   get writer(): string {
-    return this.sequencer.writer;
+    return this.parts.sequencer.writer;
   }
 
   /** Whether this process may write the log now. */
   get isWriting(): boolean {
-    return this.sequencer.isLive;
+    return this.parts.sequencer.isLive;
   }
 
   /** Whether this core leads: always, unless cores of its log lead by turns. */
   get isLeading(): boolean {
-    return this.lead?.isLive ?? true;
+    return this.parts.lead?.isLive ?? true;
   }
 
   /** Whether this core only applies what another one writes, or may lead next. */
   get isStandby(): boolean {
-    return this.lead?.isLive === false && !this.isStopped;
+    return this.parts.lead?.isLive === false && !this.isStopped;
   }
 
   /** Has another core lead, the one named or any that is able; returns its name, empty if there is none. */
   handOver(to?: string): string {
-    return this.lead?.handOver(to) ?? "";
+    return this.parts.lead?.handOver(to) ?? "";
   }
 
   /**
@@ -247,24 +223,24 @@ export class Venue {
    * ask for waits for a promise, which must not reject.
    */
   set firstOfEpoch(commands: () => FirstOfEpoch) {
-    if (this.lead !== undefined) this.lead.firstOfEpoch = commands;
+    if (this.parts.lead !== undefined) this.parts.lead.firstOfEpoch = commands;
   }
 
   /** Whether the log's time is so far behind this machine's clock that orders would be misjudged. */
   get isTimeBehind(): boolean {
     // A core that leads asks for the time before it writes anything else.
-    return this.logLeadMs > (this.lead === undefined ? MAX_LAG_MS : MAX_FOLLOWED_MS);
+    return this.logLeadMs > (this.parts.lead === undefined ? MAX_LAG_MS : MAX_FOLLOWED_MS);
   }
 
   /** Of the core that leads; 0 of a log on this machine's disk. */
   get epoch(): number {
-    return epochOf(this.state.engine.state);
+    return epochOf(this.parts.state.engine.state);
   }
 
   /** Observes every command from now on, after the views; returns a function that ends it. */
   observe(observer: CommandObserver): () => void {
-    this.observers.add(observer);
-    return () => this.observers.delete(observer);
+    this.parts.observers.add(observer);
+    return () => this.parts.observers.delete(observer);
   }
 
   /**
@@ -273,10 +249,10 @@ export class Venue {
    * calling thread.
    */
   prune(): number {
-    const newest = this.journal.snapshots.list()[0]?.seq;
+    const newest = this.parts.journal.snapshots.list()[0]?.seq;
     if (newest === undefined) return 0;
     const { batch, record } = this.history.durable;
-    return this.journal.prune(newest.batch <= batch ? newest : { batch, record });
+    return this.parts.journal.prune(newest.batch <= batch ? newest : { batch, record });
   }
 
   /**
@@ -286,7 +262,7 @@ export class Venue {
   async pruneBelow(below: LogSeq): Promise<number> {
     const { batch } = this.history.durable;
     if (batch < below.batch) throw new PruneRefused(`the history on disk ends at batch ${batch}`);
-    return this.journal.pruneBetweenCommits(below);
+    return this.parts.journal.pruneBetweenCommits(below);
   }
 
   /** Applies what was submitted, then closes every part. */
@@ -300,19 +276,19 @@ export class Venue {
    * resolves once no thread has the history open. Every acknowledged command is durable in the log.
    */
   async abandon(): Promise<void> {
-    this.slotClock.stop();
-    this.failure.ignore();
-    this.sequencer.fail(new NotApplied("stopped"));
+    this.parts.slotClock.stop();
+    this.parts.failure.ignore();
+    this.parts.sequencer.fail(new NotApplied("stopped"));
     this.promises?.stop();
     await this.history.abandon();
   }
 
   private async closeOnce(): Promise<void> {
-    this.slotClock.stop();
-    this.clockRecorder.close();
-    this.later.cancel();
-    this.snapshots?.stop();
-    await this.sequencer.close();
+    this.parts.slotClock.stop();
+    this.parts.clockRecorder.close();
+    this.parts.later.cancel();
+    this.parts.snapshots?.stop();
+    await this.parts.sequencer.close();
     await this.promises?.close();
     await this.history.close().catch(() => undefined);
   }

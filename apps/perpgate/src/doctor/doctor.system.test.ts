@@ -16,8 +16,8 @@ import {
   PerpgateProcess,
   temporaryFolder,
 } from "../testing/perpgate-process.js";
+import { checkHistory } from "./doctor.js";
 import type { Finding } from "./finding.js";
-import { checkHistory } from "./history-check.js";
 import {
   checkBacklog,
   checkClock,

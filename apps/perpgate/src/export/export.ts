@@ -7,7 +7,6 @@
 
 import { closeSync, existsSync, linkSync, openSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { JournalError } from "@perpgate/journal";
 import type { CandlePrice, Resolution } from "@perpgate/protocol/core";
 import {
   type ExportColumn,
@@ -16,11 +15,10 @@ import {
   type ExportRow,
   exportColumns,
   isOwn,
-  NothingToVerify,
   openExport,
-  StoreUnusable,
 } from "@perpgate/venue";
 import { isSystemError, StartError, UsageError } from "../cli/start-error.js";
+import { folderError } from "../operator/folder-error.js";
 import { endSteps, showStep } from "../operator/verify.js";
 import { withSession, withVenue } from "../trader/connection.js";
 import type { VenueCommandOptions } from "../trader/venue-command.js";
@@ -128,11 +126,7 @@ async function exportFolder(
       close();
     }
   } catch (error) {
-    const isKnown =
-      error instanceof StoreUnusable ||
-      error instanceof NothingToVerify ||
-      error instanceof JournalError;
-    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   }
 }
 

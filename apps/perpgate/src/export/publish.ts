@@ -24,18 +24,10 @@ import {
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { JournalError } from "@perpgate/journal";
 import type { CandlePrice } from "@perpgate/protocol/core";
-import {
-  type ExportKind,
-  type ExportRow,
-  exportSpan,
-  NothingToVerify,
-  openExport,
-  StoreUnusable,
-} from "@perpgate/venue";
-import { isSystemError, StartError } from "../cli/start-error.js";
+import { type ExportKind, type ExportRow, exportSpan, openExport } from "@perpgate/venue";
 import { dataFolderOf } from "../operator/data-option.js";
+import { folderError } from "../operator/folder-error.js";
 import { endSteps, showStep } from "../operator/verify.js";
 import { writeRows } from "./row-writer.js";
 
@@ -82,11 +74,7 @@ export async function publish(options: PublishOptions): Promise<number> {
     process.stdout.write(`${shown}\n`);
     return 0;
   } catch (error) {
-    const isKnown =
-      error instanceof StoreUnusable ||
-      error instanceof NothingToVerify ||
-      error instanceof JournalError;
-    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   } finally {
     endSteps();
   }

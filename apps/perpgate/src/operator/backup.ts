@@ -9,19 +9,13 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isNotThere, JournalError } from "@perpgate/journal";
-import {
-  type Backup,
-  BackupRefused,
-  backUp,
-  LogFollower,
-  shownLoss,
-  UnknownToRelease,
-} from "@perpgate/venue";
+import { type Backup, backUp, LogFollower, shownLoss } from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
 import { isSystemError, StartError, UsageError } from "../cli/start-error.js";
 import { OWN_KEY } from "../serve/log-key-file.js";
 import { onStopSignal } from "../serve/stop-signals.js";
 import { dataFolderOf } from "./data-option.js";
+import { folderError } from "./folder-error.js";
 import { endSteps, showStep, verificationText, verified } from "./verify.js";
 
 const STEP_MS = 1_000;
@@ -66,8 +60,7 @@ async function keepUp(data: string, target: string, { json }: BackupOptions): Pr
       await setTimeout(STEP_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   } catch (error) {
-    const isKnown = error instanceof BackupRefused || error instanceof JournalError;
-    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   } finally {
     endSteps();
   }
@@ -95,8 +88,7 @@ async function copy(data: string, target: string): Promise<Backup> {
   try {
     return await backUp(data, target, { onCopied: copyProgress(), makeFolder });
   } catch (error) {
-    const isKnown = error instanceof BackupRefused || error instanceof UnknownToRelease;
-    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   }
 }
 

@@ -7,11 +7,12 @@
  */
 
 import { basename, join } from "node:path";
-import { isNotThere, JournalError, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
-import { type PrunePlan, planPrune, UnknownToRelease } from "@perpgate/venue";
-import { isSystemError, StartError } from "../cli/start-error.js";
+import { isNotThere, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
+import { type PrunePlan, planPrune } from "@perpgate/venue";
+import { StartError } from "../cli/start-error.js";
 import { askControl, Unreachable } from "../serve/control-socket.js";
 import { dataFolderOf } from "./data-option.js";
+import { folderError } from "./folder-error.js";
 
 const DEFAULT_KEEP = 2;
 interface PruneOptions {
@@ -68,9 +69,7 @@ async function withReason<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof JournalError || error instanceof UnknownToRelease)
-      throw new StartError(error.message);
     if (isNotThere(error)) throw new StartError("nothing was pruned: there is no log");
-    throw isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   }
 }

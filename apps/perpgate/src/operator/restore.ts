@@ -4,11 +4,11 @@
  */
 
 import { resolve } from "node:path";
-import { BackupRefused, type RestoreTarget, restore, UnknownToRelease } from "@perpgate/venue";
+import { type RestoreTarget, restore } from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
-import { isSystemError, StartError } from "../cli/start-error.js";
 import { copyProgress } from "./backup.js";
 import { dataFolderOf } from "./data-option.js";
+import { folderError } from "./folder-error.js";
 import { endSteps, showProgress, verificationText, verified } from "./verify.js";
 
 interface RestoreOptions {
@@ -38,8 +38,7 @@ async function copied(from: string, data: string, to: RestoreTarget = {}) {
     const more = { onCopied: copyProgress(), makeFolder, onProgress: showProgress };
     return await restore(from, data, to, more);
   } catch (error) {
-    const isKnown = error instanceof BackupRefused || error instanceof UnknownToRelease;
-    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   } finally {
     endSteps();
   }

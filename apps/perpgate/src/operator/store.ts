@@ -4,22 +4,19 @@
  *
  * `verify` exits with 0 if every table agrees, otherwise with 1; progress goes to standard error.
  */
-import { JournalError } from "@perpgate/journal";
+
 import {
-  NothingToVerify,
   type StoreReport,
   type StoreStatus,
-  StoreUnusable,
   storeStatus,
   type TableReport,
-  UnknownToRelease,
   type VerifiedTable,
   verifyStore,
 } from "@perpgate/venue";
 import { Output } from "../cli/output.js";
-import { isSystemError, StartError } from "../cli/start-error.js";
 import type { Column } from "../cli/table.js";
 import { dataFolderOf } from "./data-option.js";
+import { folderError } from "./folder-error.js";
 import { endSteps, showProgress } from "./verify.js";
 
 interface StoreOptions {
@@ -89,17 +86,11 @@ function rows(title: string): Column<TableReport> {
   return { title, align: "right", cell: (table) => String(table.rows) };
 }
 
-/** What is wrong with the folder becomes one line for the operator. */
 async function withReason<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isKnown =
-      error instanceof StoreUnusable ||
-      error instanceof NothingToVerify ||
-      error instanceof UnknownToRelease ||
-      error instanceof JournalError;
-    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   } finally {
     endSteps();
   }

@@ -16,17 +16,16 @@ import {
   witnessPolicy,
 } from "@perpgate/protocol/receipts";
 import {
-  NothingToVerify,
   type RecoverWallet,
-  UnknownToRelease,
   type VerifyOptions as VerifyFolderOptions,
   type VerifyProgress,
   type VerifyReport,
   verify,
 } from "@perpgate/venue";
 import { type Hex, hashMessage, recoverAddress } from "viem";
-import { isSystemError, reasonOf, StartError } from "../cli/start-error.js";
+import { reasonOf, StartError } from "../cli/start-error.js";
 import { dataFolderOf } from "./data-option.js";
+import { folderError } from "./folder-error.js";
 
 /** The address in lower-case hex, or null where no key can have made the signature. */
 const recoverWallet: RecoverWallet = async (message, signature) => {
@@ -124,8 +123,7 @@ export async function verified(
   try {
     return await verify(folder, { ...options, onProgress: showProgress });
   } catch (error) {
-    const isKnown = error instanceof NothingToVerify || error instanceof UnknownToRelease;
-    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+    throw folderError(error);
   } finally {
     endSteps();
   }

@@ -1,8 +1,8 @@
 /** Metrics of receipts, of the transparency log's checkpoints and of its witnesses. */
 
-import { gauged, summed, summedBy } from "@perpgate/gateway/metrics";
+import { gauged, gaugedBy, summed, summedBy } from "@perpgate/gateway/metrics";
 import type { Promises } from "@perpgate/venue";
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 
 export function measurePromises(registry: Registry, promises: Promises): void {
   const { receipts, log } = promises;
@@ -42,15 +42,9 @@ function measureCheckpoints(registry: Registry, { log, tree }: Promises): void {
     () => stages().map(([stage, { count }]) => [stage, count]),
   );
   const perStage = (name: string, help: string, read: (of: StageFigures) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ["stage"],
-      registers: [registry],
-      collect() {
-        for (const [stage, figures] of stages()) this.set({ stage }, read(figures));
-      },
-    });
+    gaugedBy(registry, name, help, ["stage"], () =>
+      stages().map(([stage, figures]) => [{ stage }, read(figures)]),
+    );
   perStage(
     "perpgate_tlog_checkpoint_timestamp_seconds",
     "When the last checkpoint reached the stage, Unix seconds; 0 before the first.",
@@ -87,17 +81,17 @@ function measureWitnesses(registry: Registry, { log }: Promises): void {
     "Checkpoints that the witness was asked for and did not cosign.",
     ({ failed }) => failed,
   );
-  new Gauge({
-    name: "perpgate_witness_last_cosigned_timestamp_seconds",
-    help: "When the witness last cosigned, Unix seconds; 0 if it has not since the start.",
-    labelNames: ["witness"],
-    registers: [registry],
-    collect() {
-      for (const { name, lastCosignedAt } of log.witnesses) {
-        this.set({ witness: name }, (lastCosignedAt ?? 0) / 1_000);
-      }
-    },
-  });
+  gaugedBy(
+    registry,
+    "perpgate_witness_last_cosigned_timestamp_seconds",
+    "When the witness last cosigned, Unix seconds; 0 if it has not since the start.",
+    ["witness"],
+    () =>
+      log.witnesses.map(({ name, lastCosignedAt }) => [
+        { witness: name },
+        (lastCosignedAt ?? 0) / 1_000,
+      ]),
+  );
 }
 
 type WitnessFigures = Promises["log"]["witnesses"][number];

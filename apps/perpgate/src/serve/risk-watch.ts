@@ -3,6 +3,7 @@
  * and the fund as metrics. They occur in ticks, so that orders pay nothing for it.
  */
 
+import { gauged } from "@perpgate/gateway/metrics";
 import { fromMicros } from "@perpgate/protocol/core";
 import {
   type Applied,
@@ -11,17 +12,16 @@ import {
   type Venue,
   type VenueLogger,
 } from "@perpgate/venue";
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 
 export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): void {
-  const registers = [registry];
   /** Every listed market has a value, since an alert does not see a counter's first one. */
   const perMarket = (name: string, help: string): Counter<"symbol"> =>
     new Counter({
       name,
       help,
       labelNames: ["symbol"],
-      registers,
+      registers: [registry],
       collect() {
         for (const { symbol } of venue.listing.markets) this.inc({ symbol }, 0);
       },
@@ -30,30 +30,23 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
     "perpgate_liquidations_total",
     "Positions liquidated since the start of the process.",
   );
-  new Gauge({
-    name: "perpgate_fund_dollars",
-    help: "What the fund holds; below zero, losses have been shared.",
-    registers,
-    collect() {
-      this.set(venue.views.fundDollars);
-    },
-  });
-  new Gauge({
-    name: "perpgate_fund_budget_dollars",
-    help: "What the fund may lose in an hour to takeovers, at its present worth.",
-    registers,
-    collect() {
-      this.set(venue.views.fundBudget.budgetDollars);
-    },
-  });
-  new Gauge({
-    name: "perpgate_fund_loss_dollars",
-    help: "What the fund and the backstop have lost in the last hour; below zero, gained.",
-    registers,
-    collect() {
-      this.set(venue.views.fundBudget.lostDollars);
-    },
-  });
+  const gauge = (name: string, help: string, read: () => number) =>
+    gauged(registry, name, help, read);
+  gauge(
+    "perpgate_fund_dollars",
+    "What the fund holds; below zero, losses have been shared.",
+    () => venue.views.fundDollars,
+  );
+  gauge(
+    "perpgate_fund_budget_dollars",
+    "What the fund may lose in an hour to takeovers, at its present worth.",
+    () => venue.views.fundBudget.budgetDollars,
+  );
+  gauge(
+    "perpgate_fund_loss_dollars",
+    "What the fund and the backstop have lost in the last hour; below zero, gained.",
+    () => venue.views.fundBudget.lostDollars,
+  );
   const unabsorbed = perMarket(
     "perpgate_unabsorbed_size_total",
     "Size of liquidations that neither the book nor the backstop took.",

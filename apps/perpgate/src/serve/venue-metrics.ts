@@ -4,9 +4,10 @@
  */
 
 import { statfs } from "node:fs/promises";
+import { gauged, gaugedBy, summed, summedBy } from "@perpgate/gateway/metrics";
 import type { ReadinessProbe } from "@perpgate/link";
 import type { Venue } from "@perpgate/venue";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 
 export function measureVenue(
   registry: Registry,
@@ -14,16 +15,8 @@ export function measureVenue(
   dataFolder: string,
   readiness: readonly ReadinessProbe[],
 ): void {
-  const registers = [registry];
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        this.set(await read());
-      },
-    });
+    gauged(registry, name, help, read);
   gauge(
     "perpgate_ready",
     "1 while the venue runs and every market's index is fresh, as GET /readyz says.",
@@ -92,44 +85,32 @@ export function measureVenue(
         () => 0,
       ),
   );
-  new Counter({
-    name: "perpgate_clock_jumps_total",
-    help: "Jumps of the wall clock since the start: followed, doubted, or back.",
-    labelNames: ["kind"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [kind, count] of Object.entries(venue.clockJumps)) this.inc({ kind }, count);
-    },
-  });
-  new Counter({
-    name: "perpgate_log_spare_failures_total",
-    help: "Failed attempts to allocate the next segment of the log.",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(venue.spareSegment.failures);
-    },
-  });
-  new Gauge({
-    name: "perpgate_market_halted",
-    help: "1 for a market that is halted, by an invariant or by an operator.",
-    labelNames: ["symbol"],
-    registers,
-    collect() {
-      for (const { symbol, status } of venue.views.markets()) {
-        this.set({ symbol }, status === "halted" ? 1 : 0);
-      }
-    },
-  });
-  new Gauge({
-    name: "perpgate_market_status",
-    help: "1 for the status of each market: active, reduceOnly, halted, settling or settled.",
-    labelNames: ["symbol", "status"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { symbol, status } of venue.views.markets()) this.set({ symbol, status }, 1);
-    },
-  });
+  summedBy(
+    registry,
+    "perpgate_clock_jumps_total",
+    "Jumps of the wall clock since the start: followed, doubted, or back.",
+    "kind",
+    () => Object.entries(venue.clockJumps),
+  );
+  summed(
+    registry,
+    "perpgate_log_spare_failures_total",
+    "Failed attempts to allocate the next segment of the log.",
+    () => venue.spareSegment.failures,
+  );
+  const markets = () => venue.views.markets();
+  gaugedBy(
+    registry,
+    "perpgate_market_halted",
+    "1 for a market that is halted, by an invariant or by an operator.",
+    ["symbol"],
+    () => markets().map(({ symbol, status }) => [{ symbol }, status === "halted" ? 1 : 0]),
+  );
+  gaugedBy(
+    registry,
+    "perpgate_market_status",
+    "1 for the status of each market: active, reduceOnly, halted, settling or settled.",
+    ["symbol", "status"],
+    () => markets().map(({ symbol, status }) => [{ symbol, status }, 1]),
+  );
 }

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { clockNonce } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
-import { claimNonce, isClaimed } from "./nonce-ledger.js";
+import { claimNonce, isClaimed } from "./signed-request.js";
 
 const BUILT = fileURLToPath(new URL("../../dist/trader/nonce-ledger.js", import.meta.url));
 const NOW_MS = 1_794_722_400_000;

@@ -23,7 +23,6 @@ import type { BotLog, BotVenue } from "../bot-settings.js";
 import { retryWaitMs, sleepUnlessAborted } from "../sleep.js";
 import { BotFunds } from "./bot-funds.js";
 import { OpenOrders } from "./open-orders.js";
-import type { SignInQueue } from "./sign-in-queue.js";
 
 interface BotAccountParts {
   readonly client: PerpgateClient;
@@ -308,4 +307,20 @@ function hasEnded(error: unknown): boolean {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Spaces sign-ins below the limit per address, so that people can still sign in from the same
+ * machine.
+ */
+export class SignInQueue {
+  private nextAtMs = 0;
+
+  constructor(private readonly everyMs: number) {}
+
+  async turn(signal: AbortSignal): Promise<void> {
+    const atMs = Math.max(performance.now(), this.nextAtMs);
+    this.nextAtMs = atMs + this.everyMs;
+    await sleepUnlessAborted(atMs - performance.now(), signal);
+  }
 }

@@ -56,11 +56,6 @@ export class Dice {
     return from[this.below(from.length)]!;
   }
 
-  shuffled<T>(from: readonly T[]): T[] {
-    const left = [...from];
-    return from.map(() => left.splice(this.below(left.length), 1)[0]!);
-  }
-
   private next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);

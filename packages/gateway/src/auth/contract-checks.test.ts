@@ -3,7 +3,7 @@ import {
   CONTRACT_CHECKS_PER_MINUTE,
   ContractChecks,
   MAX_CONTRACT_CHECKS_IN_FLIGHT,
-} from "./contract-checks.js";
+} from "./sign-ins.js";
 
 function client(address: string) {
   return { address, header: () => undefined };

@@ -1,7 +1,7 @@
 /**
  * Session keys, parsed from hex.
  *
- * `session-key-point.ts` checks the point. A secp256k1 key has three encodings; `raw`
+ * `sign-in.ts` checks the point. A secp256k1 key has three encodings; `raw`
  * is always the compressed one, so that one key has one fingerprint.
  */
 

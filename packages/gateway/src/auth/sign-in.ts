@@ -5,12 +5,13 @@
  * the nonce is unused is decided in the log, which orders concurrent sign-ins.
  */
 
-import type { SessionKeyBytes, SignInBody } from "@perpgate/protocol";
-import { ApiError } from "@perpgate/protocol/core";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import type { SignInBody } from "@perpgate/protocol";
+import { ApiError, type SessionKeyBytes } from "@perpgate/protocol/core";
 import type { ContractWallets } from "./contract-wallets.js";
 import type { NonceIssuer } from "./nonce-issuer.js";
 import { keyOfBytes, readKeyBytes, refuseKey, type SessionPublicKey } from "./session-key.js";
-import { keyProblem } from "./session-key-point.js";
 import { type SessionResource, sessionResourceOf } from "./session-resource.js";
 import { readSiweMessage, type SiweMessage } from "./siwe-message.js";
 import {
@@ -124,4 +125,40 @@ function boundResource(
     throw new ApiError("session_key_mismatch", { bound: resource.key }, { field: "sessionKey" });
   }
   return resource;
+}
+
+const COORDINATES_BYTES = 64;
+const UNCOMPRESSED = Uint8Array.of(4);
+
+/**
+ * Whether a session key's bytes encode a valid point.
+ *
+ * OpenSSL accepts Ed25519 points of small order, for which anyone can forge signatures, and non-canonical
+ * encodings, so the point is checked once before a key is used. This takes 0.03 to 0.3 ms.
+ *
+ * What is wrong with the encoded point; undefined if it is valid.
+ */
+function keyProblem({ kind, bytes }: SessionKeyBytes): string | undefined {
+  return kind === "ed25519" ? ed25519Problem(bytes) : secp256k1Problem(bytes);
+}
+
+function ed25519Problem(bytes: Uint8Array): string | undefined {
+  try {
+    // Strict RFC 8032 decoding: y below the field's prime, no negative zero, on the curve.
+    const isSmallOrder = ed25519.Point.fromBytes(bytes, false).isSmallOrder();
+    return isSmallOrder ? "The session key is an Ed25519 point of small order" : undefined;
+  } catch {
+    return "The session key is not a canonical Ed25519 point";
+  }
+}
+
+function secp256k1Problem(bytes: Uint8Array): string | undefined {
+  const isBare = bytes.length === COORDINATES_BYTES;
+  try {
+    const encoded = isBare ? Buffer.concat([UNCOMPRESSED, bytes]) : bytes;
+    secp256k1.Point.fromBytes(encoded).assertValidity();
+    return undefined;
+  } catch {
+    return "The session key is not a point of secp256k1";
+  }
 }

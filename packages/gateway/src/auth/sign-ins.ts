@@ -1,11 +1,10 @@
 /** Signing in: the checks of the edge around those of the core. */
 
-import type { CoreAccess } from "@perpgate/link";
+import { type CoreAccess, clientKeyOf } from "@perpgate/link";
 import type { SessionToken, SignInBody } from "@perpgate/protocol";
 import { ApiError, bindsSessionKey } from "@perpgate/protocol/core";
-import type { NewAccountLimit } from "../limits/limits.js";
+import { KeyedLimit, type Monotonic, type NewAccountLimit } from "../limits/limits.js";
 import type { Client } from "../request.js";
-import { ContractChecks } from "./contract-checks.js";
 import type { EdgeSessions } from "./edge-sessions.js";
 import { refuseResource } from "./session-resource.js";
 import { newSecret, tokenOf } from "./session-token.js";
@@ -65,5 +64,38 @@ export class SignIns {
     const isKeyBound = bindsSessionKey(message.text);
     this.sessions.add(session, { account, tokenHash, publicKey: key.raw, isKeyBound });
     return { token: tokenOf(secret, session), expiresAt: expiresAtMs };
+  }
+}
+
+export const CONTRACT_CHECKS_PER_MINUTE = 10;
+export const MAX_CONTRACT_CHECKS_IN_FLIGHT = 16;
+
+/**
+ * Limits on contract checks, per minute and client address and on the number in flight: each is up to
+ * three calls to a chain's RPC, which the operator pays for and which may take seconds.
+ */
+export class ContractChecks {
+  private readonly perAddress: KeyedLimit<string>;
+  private inFlight = 0;
+
+  constructor(monotonic: Monotonic = () => performance.now()) {
+    const rule = {
+      name: "contract-checks",
+      perSecond: CONTRACT_CHECKS_PER_MINUTE / 60,
+      burst: CONTRACT_CHECKS_PER_MINUTE,
+    };
+    this.perAddress = new KeyedLimit(rule, monotonic);
+  }
+
+  /** @throws {ApiError} `rate_limited` or `overloaded` */
+  async run<T>({ address, header }: Pick<Client, "address" | "header">, check: () => Promise<T>) {
+    if (this.inFlight >= MAX_CONTRACT_CHECKS_IN_FLIGHT) throw new ApiError("overloaded", {});
+    this.perAddress.take(clientKeyOf(address), header);
+    this.inFlight++;
+    try {
+      return await check();
+    } finally {
+      this.inFlight--;
+    }
   }
 }

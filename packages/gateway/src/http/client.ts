@@ -36,20 +36,14 @@ export function roundedMs(elapsedMs: number): number {
   return Math.round(elapsedMs * 1_000) / 1_000;
 }
 
-export class RequestClient implements TimedClient {
-  readonly header: HeaderSink;
-  readonly address: string;
-
-  constructor(
-    private readonly request: FastifyRequest,
-    reply: FastifyReply,
-  ) {
-    this.address = request.ip;
-    this.header = (name, value) => void reply.header(name, value);
-  }
+/** Reads what the sender of an exchange pays with when it is asked for: it is set while the exchange is served. */
+export abstract class ExchangeClient implements TimedClient {
+  abstract readonly address: string;
+  abstract readonly header: HeaderSink;
+  protected abstract readonly exchange: Exchange;
 
   get isForwarded(): boolean {
-    return isForwarded(this.request.headers);
+    return isForwarded(this.exchange.request.headers);
   }
 
   get key(): string {
@@ -72,8 +66,22 @@ export class RequestClient implements TimedClient {
   elapsedMs(): number {
     return roundedMs(performance.now() - this.exchange.startedAtMs);
   }
+}
 
-  private get exchange(): Exchange {
+export class RequestClient extends ExchangeClient {
+  readonly header: HeaderSink;
+  readonly address: string;
+
+  constructor(
+    private readonly request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    super();
+    this.address = request.ip;
+    this.header = (name, value) => void reply.header(name, value);
+  }
+
+  protected get exchange(): Exchange {
     const { exchange } = this.request;
     if (exchange === null) throw new Error("request.exchange is not set");
     return exchange;

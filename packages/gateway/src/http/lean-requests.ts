@@ -11,9 +11,9 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError, POSITION_HEADER, SIGNATURE_HEADER } from "@perpgate/protocol/core";
 import type { FastifyBaseLogger } from "fastify";
-import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
-import { type Handler, requireLiveSession, type TimedClient } from "../operations/handler.js";
-import { isForwarded, roundedMs } from "./client.js";
+import { chargeOperation } from "../limits/charge-operation.js";
+import { type Handler, requireLiveSession } from "../operations/handler.js";
+import { ExchangeClient } from "./client.js";
 import type { ClientAddressOf } from "./client-address.js";
 import type { GatewayContext } from "./context.js";
 import type { AllowedOrigins } from "./cors.js";
@@ -57,18 +57,19 @@ export class LeanRequests {
   }
 }
 
-class LeanExchange implements TimedClient {
+class LeanExchange extends ExchangeClient {
   private readonly request: IncomingMessage;
   private readonly id: string;
   /** Alternating names and values, as `writeHead` takes them. */
   private readonly headers: string[];
 
   constructor(
-    private readonly exchange: Exchange,
+    protected readonly exchange: Exchange,
     private readonly asked: PlainRequest,
     private readonly options: LeanOptions,
     private readonly isDraining: () => boolean,
   ) {
+    super();
     this.request = exchange.request;
     this.id = saneRequestId(this.headerOf("x-request-id"));
     this.headers = ["x-request-id", this.id, "x-content-type-options", "nosniff"];
@@ -106,33 +107,9 @@ class LeanExchange implements TimedClient {
     return this.options.addressOf(this.request);
   }
 
-  get isForwarded(): boolean {
-    return isForwarded(this.request.headers);
-  }
-
-  get key(): string {
-    return this.exchange.key;
-  }
-
-  get account(): number | undefined {
-    return this.exchange.account;
-  }
-
-  get overBudget(): OverBudget | undefined {
-    return this.exchange.overBudget;
-  }
-
-  get asExit(): Exchange["asExit"] {
-    return this.exchange.asExit;
-  }
-
   readonly header = (name: string, value: string): void => {
     this.headers.push(name, value);
   };
-
-  elapsedMs(): number {
-    return roundedMs(performance.now() - this.exchange.startedAtMs);
-  }
 
   private refuseOverlong(): void {
     const { signedBytes: limitBytes } = this.options.context;

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { handleOf } from "./send-queues.js";
-import { UnreadConnections } from "./unread-connections.js";
+import { handleOf, UnreadConnections } from "./unread-connections.js";
 
 const TIMEOUT_MS = 10_000;
 const MEGABYTE = 1_000_000;

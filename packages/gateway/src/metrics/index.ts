@@ -3,4 +3,4 @@
 export { MetricsServer } from "../http/metrics-server.js";
 export { type MetricsPage, type MetricsSource, MetricsText } from "../http/metrics-text.js";
 export { mergedMetrics } from "./merged.js";
-export { gauged, summed, summedBy } from "./registered.js";
+export { gauged, gaugedBy, summed, summedBy } from "./registered.js";

@@ -16,13 +16,38 @@ export function summed(registry: Registry, name: string, help: string, sum: () =
 }
 
 /** A gauge whose value `read` returns. */
-export function gauged(registry: Registry, name: string, help: string, read: () => number): void {
+export function gauged(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | Promise<number>,
+): void {
   new Gauge({
     name,
     help,
     registers: [registry],
+    async collect() {
+      this.set(await read());
+    },
+  });
+}
+
+/** A gauge with labels, whose values `read` returns with those of its labels. */
+export function gaugedBy<Label extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+  read: () => Iterable<readonly [Readonly<Record<Label, string>>, number]>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
     collect() {
-      this.set(read());
+      this.reset();
+      for (const [labels, value] of read()) this.set(labels, value);
     },
   });
 }

@@ -4,14 +4,15 @@
  */
 
 import { type CoreAccess, isReadName, type OnNotes } from "@perpgate/link";
+import { CLAMPED_TO } from "@perpgate/protocol";
 import { ApiError, HISTORY_HEADER } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
+import type { TObject } from "typebox";
 import type { EdgeSession } from "../auth/edge-sessions.js";
 import type { BearerToken } from "../auth/session-token.js";
 import type { Edge } from "../edge.js";
 import type { GatewayContext } from "../http/context.js";
 import { guardOf, refuseInvalid } from "../http/guard.js";
-import { queryDecoderOf } from "../http/query.js";
 import { chargeRows, chargeWork, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { showCounted, showRetryAfter } from "../limits/limits.js";
@@ -214,4 +215,40 @@ export function requireLiveSession(
 function requireToken(token: BearerToken | undefined): BearerToken {
   if (token === undefined) throw new ApiError("token_required", {});
   return token;
+}
+
+/**
+ * Decodes query strings: the text of a property with an integer schema becomes a number if it is a plain
+ * decimal, and is clamped where the schema says so. Any other text is left for the schema to reject. A
+ * parameter that the operation does not take is refused: a misspelt filter must not return everything.
+ */
+const INTEGER = /^-?(0|[1-9][0-9]*)$/;
+
+type QueryDecoder = (raw: unknown) => Record<string, unknown>;
+
+function queryDecoderOf(schema: TObject): QueryDecoder {
+  const known = new Map<string, object>(Object.entries(schema.properties));
+  return (raw) => {
+    const query: Record<string, unknown> = {};
+    if (typeof raw !== "object" || raw === null) return query;
+    for (const [name, text] of Object.entries(raw)) {
+      const property = known.get(name);
+      if (property === undefined) throw refuseUnknown(name, known);
+      query[name] = decodeValue(property, text);
+    }
+    return query;
+  };
+}
+
+function refuseUnknown(name: string, known: ReadonlyMap<string, object>): ApiError {
+  const names = known.size === 0 ? "none" : [...known.keys()].join(", ");
+  return new ApiError("unknown_parameter", { name, known: names }, { field: name });
+}
+
+function decodeValue(property: object, text: unknown): unknown {
+  if (Reflect.get(property, "type") !== "integer") return text;
+  if (typeof text !== "string" || !INTEGER.test(text)) return text;
+  const value = Number(text);
+  const ceiling: unknown = Reflect.get(property, CLAMPED_TO);
+  return typeof ceiling === "number" ? Math.min(value, ceiling) : value;
 }

@@ -3,8 +3,7 @@
  * rebuilds them from the leaf, so that the two can be compared exactly.
  */
 
-import { averagePrice, type UnitsOfMarket } from "../numbers/average-price.js";
-import { fromMicros, fromSteps } from "../numbers/units.js";
+import { averagePrice, fromMicros, fromSteps, type UnitsOfMarket } from "../numbers/units.js";
 import { clientIdOf } from "../orders/client-order-id.js";
 import { EXIT_KINDS, EXIT_NAMES, exitId, orderIdText } from "../orders/order-id.js";
 import {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { alignDecimals, decimalOf } from "./decimal.js";
+import { alignDecimals, decimalOf } from "./units.js";
 
 test("decimalOf: reads back as the same double", () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalOf } from "./decimal.js";
 import {
+  decimalOf,
   fromMicros,
   fromSteps,
   microsPerTickLot,

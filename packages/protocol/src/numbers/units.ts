@@ -8,8 +8,6 @@
  * ticks of 0.1 are 65000.1.
  */
 
-import { alignDecimals, decimalOf, powerOfTen } from "./decimal.js";
-
 type UnitRule = "not_finite" | "not_positive" | "off_step" | "out_of_range";
 
 export class NotInUnits extends RangeError {
@@ -112,4 +110,59 @@ function safeInteger(value: bigint, origin: number): number {
     throw new NotInUnits("out_of_range", `${origin} is too large`);
   }
   return Number(value);
+}
+
+/** `digits × 10^-scale`, with no trailing zero in `digits` unless the value is zero. */
+interface Decimal {
+  readonly digits: bigint;
+  /** Negative for values with trailing zeros: 1200 is 12 × 10^2. */
+  readonly scale: number;
+}
+
+/**
+ * The decimal that was written for a finite double, taken from the shortest text that reads back as the
+ * same double: 0.1 is one tenth, not the binary fraction next to it.
+ */
+export function decimalOf(value: number): Decimal {
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a finite number`);
+  const [mantissa = "", exponent = "0"] = String(value).split("e");
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  let digits = BigInt(whole + fraction);
+  let scale = fraction.length - Number(exponent);
+  if (digits === 0n) return { digits: 0n, scale: 0 };
+  while (digits % 10n === 0n) {
+    digits /= 10n;
+    scale--;
+  }
+  return { digits, scale };
+}
+
+function powerOfTen(exponent: number): bigint {
+  return 10n ** BigInt(exponent);
+}
+
+/** The two values over one common scale, so that they compare and divide as integers. */
+export function alignDecimals(a: Decimal, b: Decimal): [bigint, bigint] {
+  const scale = Math.max(a.scale, b.scale);
+  return [a.digits * powerOfTen(scale - a.scale), b.digits * powerOfTen(scale - b.scale)];
+}
+
+/** Converts a market's integers into numbers of the wire. */
+export interface UnitsOfMarket {
+  readonly symbol: string;
+  readonly tick: Step;
+  readonly lot: Step;
+  readonly microsPerTickLot: number;
+}
+
+/** Digits of an average that is not a whole tick. */
+export const AVERAGE_DIGITS = 12;
+
+/** The average price of `lots` that cost `micros`, rounded as on the wire; 0 for no lots. Both may be negative. */
+export function averagePrice(market: UnitsOfMarket, micros: number, lots: number): number {
+  if (lots === 0) return 0;
+  const ticks = micros / (lots * market.microsPerTickLot);
+  if (Number.isSafeInteger(ticks)) return fromSteps(ticks, market.tick);
+  const price = (ticks * market.tick.multiplier) / market.tick.divisor;
+  return Number(price.toPrecision(AVERAGE_DIGITS));
 }

@@ -52,7 +52,7 @@ const Exit = Type.Object(
   } satisfies Record<(typeof EXIT_FIELDS)[number], TSchema>,
   { title: "Exit", additionalProperties: false },
 );
-export type Exit = Static<typeof Exit>;
+export type ExitTerms = Static<typeof Exit>;
 
 const terms = {
   symbol: MarketSymbol,

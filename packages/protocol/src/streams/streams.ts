@@ -17,7 +17,7 @@ export interface ServerFrame {
 }
 
 const MARKET_STREAMS = ["book", "trades", "ticker"] as const;
-const PRIVATE_STREAMS = [
+export const PRIVATE_STREAMS = [
   "preconfirms",
   "orders",
   "positions",
@@ -31,12 +31,12 @@ const SYMBOL = new RegExp(SYMBOL_PATTERN);
 type MarketStream = (typeof MARKET_STREAMS)[number];
 /** Public, and not of one market. */
 export type GlobalStream = (typeof GLOBAL_STREAMS)[number];
-export type PrivateStream = (typeof PRIVATE_STREAMS)[number];
+export type PrivateStreamName = (typeof PRIVATE_STREAMS)[number];
 
 export type StreamName =
   | { readonly stream: MarketStream; readonly symbol: string }
   | { readonly stream: "candles"; readonly symbol: string; readonly resolution: Resolution }
-  | { readonly stream: PrivateStream }
+  | { readonly stream: PrivateStreamName }
   | { readonly stream: GlobalStream };
 
 /** All streams, for a client that named another. */

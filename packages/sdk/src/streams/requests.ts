@@ -8,7 +8,7 @@ import { ConnectionError, PerpgateError, TimeoutError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
 import { refusedError, unexpectedAnswer } from "../http/failures.js";
 import { startTimer } from "../retry.js";
-import type { InFlight, SocketLink } from "./socket-link.js";
+import type { RequestsInFlight, SocketLink } from "./socket-link.js";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -125,7 +125,7 @@ export class SocketRequests {
   }
 
   /** The requests that are to be answered on the connection that is left, not on one left before. */
-  onMove(): InFlight {
+  onMove(): RequestsInFlight {
     const left = [...this.pending.values()].filter(({ onSettled }) => onSettled === undefined);
     const settled = left.map(
       (pending) =>

@@ -41,7 +41,7 @@ export interface LinkSettings extends ConnectionSettings {
 type OpenConnection = Pick<SocketConnection, "url">;
 
 /** Requests of a connection that the link has left. */
-export interface InFlight {
+export interface RequestsInFlight {
   /** Resolves once each has an answer or has failed. */
   readonly settled: Promise<unknown>;
   lose(error: ConnectionError): void;
@@ -51,7 +51,7 @@ export interface LinkListener {
   onOpen(): void;
   onFrame(frame: ServerFrame): void;
   /** Another connection has replaced the open one; `onOpen` follows. */
-  onMove(): InFlight;
+  onMove(): RequestsInFlight;
   /** The connection was lost or could not be opened. */
   onDown(error: ConnectionError): void;
   /** The error of a close code after which reconnecting is useless. */
@@ -69,7 +69,7 @@ export class SocketLink {
   private current: StreamState = "idle";
   private active: SocketConnection | undefined;
   private candidate: SocketConnection | undefined;
-  private readonly left = new Map<SocketConnection, InFlight>();
+  private readonly left = new Map<SocketConnection, RequestsInFlight>();
   private failures = 0;
   /** The gateways that are ready and have not accepted this link since its last connection or wait. */
   private readonly refusers = new Set<string>();

@@ -3,7 +3,7 @@
  * per session, because a socket is bound to one account.
  */
 
-import type { ServerFrame } from "@perpgate/protocol";
+import { PRIVATE_STREAMS, type ServerFrame } from "@perpgate/protocol";
 import { messageOf, socketAuth } from "@perpgate/protocol/operations";
 import { type ConnectionError, PerpgateError } from "../errors.js";
 import { isGatewayLost } from "../http/failures.js";
@@ -26,15 +26,7 @@ import {
 
 const SESSION_ENDED = 4401;
 /** Frames that are about the account, or answer it. */
-const POSITIONED_FRAMES: ReadonlySet<string> = new Set([
-  "ok",
-  "preconfirms",
-  "orders",
-  "positions",
-  "fills",
-  "account",
-  "deposits",
-]);
+const POSITIONED_FRAMES: ReadonlySet<string> = new Set(["ok", ...PRIVATE_STREAMS]);
 
 export class StreamSocket {
   readonly channels: Channels;

@@ -20,7 +20,7 @@ import { newestOf } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { Replica } from "../replica.js";
 import { inspectStart } from "../verify/starting-point.js";
-import { ArchiveRows, type CollectedRows } from "./archive-rows.js";
+import { ARCHIVED_TABLES, ArchiveRows, type CollectedRows } from "./archive-rows.js";
 
 /** How far an archive is. */
 export interface ArchiveHeld {
@@ -64,7 +64,7 @@ export class ArchiveFeed {
       {
         onCommand: (applied) => {
           const sealed = observe(state, applied);
-          rows.attach(applied.seq > held.position ? this.rows : undefined);
+          rows.attach(applied.seq > held.position ? this.rows : undefined, ARCHIVED_TABLES);
           rows.onCommand(applied, state.blocks.currentNumber, sealed);
         },
       },

@@ -8,64 +8,30 @@ import {
   orderCells,
   PLACEMENT_COLUMNS,
 } from "../history/row-codecs.js";
-import type { RowOffset, RowSink, RowTable } from "../history/rows.js";
-import { eachEntry, Slice } from "../history/slice.js";
+import { eachEntry, Slice, SliceSink } from "../history/slice.js";
 import type { Cell } from "../history/sqlite.js";
 import { isArchived, isWrittenOnce } from "./archive-tables.js";
 
 /** By table of the store. */
 export type CollectedRows = ReadonlyMap<string, readonly (readonly Cell[])[]>;
 
-const IS_ARCHIVED = TABLES.map(isArchived);
+export const ARCHIVED_TABLES = TABLES.map(isArchived);
 const IS_WRITTEN_ONCE = TABLES.map((name) => isWrittenOnce(CODECS[name].table ?? ""));
 const NO_ACK: readonly Cell[] = Array<null>(PLACEMENT_COLUMNS).fill(null);
 
 /** Memory of a batch: it grows if a batch has more. */
 const USUAL_BYTES = 8 * 1024 * 1024;
 
-export class ArchiveRows implements RowSink {
-  private slice = new Slice(1);
-
-  put({ number }: RowTable, key: Uint8Array, value: Uint8Array): void {
-    if (IS_ARCHIVED[number] === true) this.slice.add(number, key, value);
-  }
-
-  putWords(
-    { number }: RowTable,
-    group: number,
-    place: number,
-    ordinal: number,
-    words: ArrayLike<number>,
-    length = words.length,
-  ): void {
-    if (IS_ARCHIVED[number] !== true) return;
-    this.slice.addWords(number, group, place, ordinal, words, length);
-  }
-
-  overwrite(
-    offset: RowOffset,
-    { number }: RowTable,
-    group: number,
-    place: number,
-    words: ArrayLike<number>,
-    ordinal = 0,
-  ): void {
-    const { slice } = this;
-    if (offset.slice === slice.number) {
-      slice.writeWords(offset.at, words, words.length);
-      return;
-    }
-    offset.at = slice.addWords(number, group, place, ordinal, words, words.length);
-    offset.slice = slice.number;
-  }
+export class ArchiveRows extends SliceSink {
+  protected open = new Slice(1);
 
   /** What was collected since the last call. */
   take(): CollectedRows {
-    const { bytes, length, number } = this.slice;
+    const { bytes, length, number } = this.open;
     const columns = new CollectedColumns();
     eachEntry(bytes.subarray(0, length), (table, key, value) => columns.add(table, key, value));
     // Digests and the like are views of its memory.
-    this.slice = new Slice(number + 1, new ArrayBuffer(USUAL_BYTES));
+    this.open = new Slice(number + 1, new ArrayBuffer(USUAL_BYTES));
     return columns.end();
   }
 }

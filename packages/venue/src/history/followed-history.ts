@@ -21,7 +21,7 @@ import { type Held, TABLES } from "./history-environment.js";
 import type { HistoryRows } from "./history-rows.js";
 import { type HistoryStore, NOTHING_HELD, tablesOf } from "./history-store.js";
 import type { HistoryEdge } from "./retention.js";
-import { RowTail } from "./row-tail.js";
+import { RowTail, TAIL_TABLES } from "./row-tail.js";
 import { Slice } from "./slice.js";
 import type { Database } from "./sqlite.js";
 import { StoredTable } from "./stored-table.js";
@@ -165,7 +165,7 @@ export class FollowedHistory extends History {
 
   /** From now on commands are live: the rows that are needed at once are kept. */
   keep(): void {
-    this.rows.attach(this.tail, false);
+    this.rows.attach(this.tail, TAIL_TABLES);
     this.keptFrom = this.position;
   }
 

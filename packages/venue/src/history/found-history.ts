@@ -50,11 +50,6 @@ export class FoundHistory {
     }
   }
 
-  /** Whether the folder exists, usable or not. */
-  get isThere(): boolean {
-    return existsSync(this.directory);
-  }
-
   close(): void {
     if (this.environment?.isOpen === true) this.environment.close();
   }

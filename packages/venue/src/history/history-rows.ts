@@ -32,7 +32,7 @@ import { OrderProjection } from "./order-projection.js";
 import { PositionProjection } from "./position-projection.js";
 import { ProjectedReader, ProjectedWriter, sortedEntries } from "./projected-state.js";
 import { ResultProjection } from "./result-projection.js";
-import { RowOutlet } from "./row-outlet.js";
+import { RowOutlet, type TakenTables } from "./row-outlet.js";
 import type { RowSink } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
 import { TreeProjection } from "./tree-projection.js";
@@ -83,10 +83,10 @@ export class HistoryRows {
 
   /**
    * Where the rows of the next commands go; undefined: nowhere, only what later rows build on is kept.
-   * `isWhole` is false for a sink that takes no fills, ledger and changes: they are not made.
+   * For a sink that takes no fills, no ledger and no changes are made either.
    */
-  attach(sink: RowSink | undefined, isWhole = true): void {
-    this.sink.attach(sink, isWhole);
+  attach(sink: RowSink | undefined, taken?: TakenTables): void {
+    this.sink.attach(sink, taken);
   }
 
   /** The last 24 hours of a market. */

@@ -11,8 +11,8 @@ import type { SealedBlock } from "../blocks/block-header.js";
 import { type Held, TABLES, type TableName } from "./history-environment.js";
 import { groupOf, lastOf, placeOf } from "./keys.js";
 import { ORDER_ROW } from "./order-row.js";
+import type { TakenTables } from "./row-outlet.js";
 import { type BlockTimes, firstBlockWhere } from "./row-pages.js";
-import type { RowOffset, RowSink, RowTable } from "./rows.js";
 
 export interface RetentionOptions {
   /** How far the window reaches back, by the log's time. */
@@ -54,7 +54,8 @@ export const WINDOWED: Readonly<Partial<Record<TableName, SeqPlace>>> = {
   nonces: byId(lastOf),
   clientIds: byId(lastOf),
 };
-const IS_WINDOWED: readonly boolean[] = TABLES.map((name) => WINDOWED[name] !== undefined);
+/** What commands before a window leave in it, by table; orders that are open come when it begins. */
+export const OUT_OF_WINDOW: TakenTables = TABLES.map((name) => WINDOWED[name] === undefined);
 
 /** Whether the row, if it is an order's, stays although its order was placed before the window. */
 export function outlivesEdge(row: ArrayLike<number>, { keptFromMs }: HistoryEdge): boolean {
@@ -131,39 +132,4 @@ export class Window {
     const before = blocks.block(block.number - 1);
     return { keptFrom: block.firstPosition, keptFromMs: before?.timeMs ?? 0 };
   }
-}
-
-/** Passes on what commands before a window leave in it; orders that are open come when it begins. */
-export class RowsOutOfWindow implements RowSink {
-  constructor(private readonly sink: RowSink) {}
-
-  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
-    if (!isWindowed(table)) this.sink.put(table, key, value);
-  }
-
-  putWords(
-    table: RowTable,
-    group: number,
-    place: number,
-    ordinal: number,
-    words: ArrayLike<number>,
-    length?: number,
-  ): void {
-    if (!isWindowed(table)) this.sink.putWords(table, group, place, ordinal, words, length);
-  }
-
-  overwrite(
-    offset: RowOffset,
-    table: RowTable,
-    group: number,
-    place: number,
-    words: ArrayLike<number>,
-    ordinal?: number,
-  ): void {
-    if (!isWindowed(table)) this.sink.overwrite(offset, table, group, place, words, ordinal);
-  }
-}
-
-function isWindowed({ number }: RowTable): boolean {
-  return IS_WINDOWED[number] === true;
 }

@@ -10,8 +10,9 @@ import { sha256 } from "../blocks/merkle.js";
 import type { AckRow } from "./ack-row.js";
 import { TABLES, type TableName } from "./history-environment.js";
 import { ORDER_ROW } from "./order-row.js";
-import type { RowOffset, RowSink, RowTable } from "./rows.js";
-import { Slice } from "./slice.js";
+import type { TakenTables } from "./row-outlet.js";
+import type { RowTable } from "./rows.js";
+import { Slice, SliceSink } from "./slice.js";
 
 const TAKEN: ReadonlySet<TableName> = new Set([
   "blocks",
@@ -27,7 +28,7 @@ const TAKEN: ReadonlySet<TableName> = new Set([
   "withdrawals",
   "withdrawalVotes",
 ]);
-const IS_TAKEN: readonly boolean[] = TABLES.map((name) => TAKEN.has(name));
+export const TAIL_TABLES: TakenTables = TABLES.map((name) => TAKEN.has(name));
 const ORDERS = TABLES.indexOf("orders");
 const ENTRIES_PER_SLICE = 2_048;
 const SPARE_SLICES = 4;
@@ -39,7 +40,7 @@ interface KeptAck {
   readonly timeMs: number;
 }
 
-export class RowTail implements RowSink {
+export class RowTail extends SliceSink {
   /** The oldest first; the last one is open. */
   readonly slices: Slice[] = [];
   /** The last command of each slice but the open one. */
@@ -49,43 +50,8 @@ export class RowTail implements RowSink {
   private readonly spare: Slice[] = [];
 
   constructor(private readonly onSlices: () => void) {
+    super();
     this.slices.push(new Slice(1));
-  }
-
-  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
-    if (IS_TAKEN[table.number] === true) this.open.add(table.number, key, value);
-  }
-
-  putWords(
-    table: RowTable,
-    group: number,
-    place: number,
-    ordinal: number,
-    words: ArrayLike<number>,
-    length = words.length,
-  ): void {
-    if (IS_TAKEN[table.number] !== true) return;
-    this.open.addWords(table.number, group, place, ordinal, words, length);
-  }
-
-  overwrite(
-    offset: RowOffset,
-    table: RowTable,
-    group: number,
-    place: number,
-    words: ArrayLike<number>,
-    ordinal = 0,
-  ): void {
-    const { open } = this;
-    if (IS_TAKEN[table.number] !== true) return;
-    // The projection has those that are open.
-    if (table.number === ORDERS && isOpen(words[ORDER_ROW.STATUS])) return;
-    if (offset.slice === open.number) {
-      open.writeWords(offset.at, words, words.length);
-      return;
-    }
-    offset.at = open.addWords(table.number, group, place, ordinal, words, words.length);
-    offset.slice = open.number;
   }
 
   putAck(seq: number, leaf: Uint8Array, signed: Uint8Array, timeMs: number): void {
@@ -130,8 +96,13 @@ export class RowTail implements RowSink {
     else this.onSlices();
   }
 
-  private get open(): Slice {
+  protected get open(): Slice {
     return this.slices.at(-1)!;
+  }
+
+  /** The projection has orders that are open. */
+  protected override isLeftOut({ number }: RowTable, words: ArrayLike<number>): boolean {
+    return number === ORDERS && isOpen(words[ORDER_ROW.STATUS]);
   }
 
   private close(seq: number): void {

@@ -12,6 +12,7 @@
  */
 import { KEY_BYTES, writeKey } from "./keys.js";
 import { lowerBound, OffsetList } from "./offset-list.js";
+import type { RowOffset, RowSink, RowTable } from "./rows.js";
 
 const HEADER_BYTES = 8;
 /** Size of a new slice. */
@@ -199,6 +200,50 @@ export class Slice {
     this.bytes = Buffer.from(memory);
     this.words = new Float64Array(memory);
     this.view = new DataView(memory);
+  }
+}
+
+/** Puts rows into the slice that is open. */
+export abstract class SliceSink implements RowSink {
+  protected abstract readonly open: Slice;
+
+  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
+    this.open.add(table.number, key, value);
+  }
+
+  putWords(
+    table: RowTable,
+    group: number,
+    place: number,
+    ordinal: number,
+    words: ArrayLike<number>,
+    length = words.length,
+  ): void {
+    this.open.addWords(table.number, group, place, ordinal, words, length);
+  }
+
+  /** For a row that changes often and keeps its length: overwritten while its slice is open. */
+  overwrite(
+    offset: RowOffset,
+    table: RowTable,
+    group: number,
+    place: number,
+    words: ArrayLike<number>,
+    ordinal = 0,
+  ): void {
+    const { open } = this;
+    if (this.isLeftOut(table, words)) return;
+    if (offset.slice === open.number) {
+      open.writeWords(offset.at, words, words.length);
+      return;
+    }
+    offset.at = open.addWords(table.number, group, place, ordinal, words, words.length);
+    offset.slice = open.number;
+  }
+
+  /** Whether a row that changes often is not put as it is now. */
+  protected isLeftOut(_table: RowTable, _words: ArrayLike<number>): boolean {
+    return false;
   }
 }
 

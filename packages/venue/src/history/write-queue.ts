@@ -15,8 +15,7 @@ import type {
 import type { HistoryEvents } from "./history.js";
 import type { Held } from "./history-environment.js";
 import type { StoredRows } from "./retention.js";
-import type { RowOffset, RowSink, RowTable } from "./rows.js";
-import { Slice } from "./slice.js";
+import { Slice, SliceSink } from "./slice.js";
 import { HistoryWriter, InlineWriter, type SliceWriter } from "./thread/history-writer.js";
 import type { WriterData, Written } from "./thread/messages.js";
 
@@ -50,7 +49,7 @@ export interface QueueEvents extends HistoryEvents {
   readonly onSlice?: ((slice: Slice, held: Held) => void) | undefined;
 }
 
-export class WriteQueue implements RowSink {
+export class WriteQueue extends SliceSink {
   /** Progress of the last committed transaction. */
   durable: Held;
   /** Set during a replay: larger slices, because no order waits. */
@@ -63,7 +62,7 @@ export class WriteQueue implements RowSink {
   walBytes = 0;
   /** As of the last transaction. */
   stored: StoredRows = { bytes: 0, sweptTo: 0 };
-  private open: Slice;
+  protected open: Slice;
   /** Progress that each closed slice brings, the oldest first, as in `recent`. */
   private readonly closed: Held[] = [];
   /** Closed slices that wait for the log to be on disk as far as they are. */
@@ -87,6 +86,7 @@ export class WriteQueue implements RowSink {
     writerData: WriterData,
     private readonly events: QueueEvents,
   ) {
+    super();
     this.durable = held;
     this.latest = held;
     this.recent = recent;
@@ -109,38 +109,6 @@ export class WriteQueue implements RowSink {
   /** Bytes of the entries that are not on disk. */
   get tailBytes(): number {
     return this.outstandingBytes + this.open.length;
-  }
-
-  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
-    this.open.add(table.number, key, value);
-  }
-
-  putWords(
-    table: RowTable,
-    group: number,
-    place: number,
-    ordinal: number,
-    words: ArrayLike<number>,
-    length = words.length,
-  ): void {
-    this.open.addWords(table.number, group, place, ordinal, words, length);
-  }
-
-  /** For a row that changes often and keeps its length: overwritten while its slice is open. */
-  overwrite(
-    offset: RowOffset,
-    table: RowTable,
-    group: number,
-    place: number,
-    words: ArrayLike<number>,
-    ordinal = 0,
-  ): void {
-    if (offset.slice === this.open.number) {
-      this.open.writeWords(offset.at, words, words.length);
-      return;
-    }
-    offset.at = this.open.addWords(table.number, group, place, ordinal, words, words.length);
-    offset.slice = this.open.number;
   }
 
   /** The log has that many batches on disk, and may deliver batches before they are. */

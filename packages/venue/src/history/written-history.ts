@@ -11,7 +11,7 @@ import { History } from "./history.js";
 import type { Held } from "./history-environment.js";
 import type { HistoryRows } from "./history-rows.js";
 import type { HistoryStore } from "./history-store.js";
-import { type HistoryEdge, RowsOutOfWindow, Window } from "./retention.js";
+import { type HistoryEdge, OUT_OF_WINDOW, Window } from "./retention.js";
 import type { Database } from "./sqlite.js";
 import { MAX_TAIL_BYTES, type QueueEvents, WriteQueue } from "./write-queue.js";
 
@@ -28,7 +28,6 @@ export class WrittenHistory extends History {
   private readonly outboxCommands: number;
   /** Undefined: all rows are kept. */
   private readonly window: Window | undefined;
-  private readonly outOfWindow: RowsOutOfWindow;
   /** During a replay: rows of commands before this time would be dropped at once. */
   private windowFromMs = 0;
   private isOutOfWindow = false;
@@ -46,7 +45,6 @@ export class WrittenHistory extends History {
       events,
     );
     rows.changes.from = held.changesFrom;
-    this.outOfWindow = new RowsOutOfWindow(this.queue);
     // A rebuild that was ended before the window.
     this.isOutOfWindow = held.keptFrom > held.position;
     const { retention, archived = () => 0 } = events;
@@ -143,7 +141,7 @@ export class WrittenHistory extends History {
       this.rows.orders.putOpen();
     }
     this.isOutOfWindow = isOut;
-    this.rows.attach(isOut ? this.outOfWindow : this.queue, !isOut);
+    this.rows.attach(this.queue, isOut ? OUT_OF_WINDOW : undefined);
   }
 
   /** Where the window begins after the command, if that has changed. */

@@ -7,16 +7,27 @@
  * loop signs: handing a batch to another thread and back took longer (ADR 168). If the venue stops first,
  * the callers get undefined instead of a receipt.
  */
-import { STATEMENT, STATEMENT_BYTES } from "@perpgate/protocol/receipts";
+
+import { bytesFromHex, readLeaf } from "@perpgate/protocol/core";
+import {
+  type ReceiptStatement,
+  STATEMENT,
+  STATEMENT_BYTES,
+  statementBytes,
+} from "@perpgate/protocol/receipts";
 import type { BlockBuilder } from "../blocks/block-builder.js";
+import { NO_PARENT } from "../blocks/block-header.js";
+import { leafHash } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
+import type { HistoryReader } from "../history/history-reader.js";
+import { RESULT_ROW } from "../history/result-projection.js";
 import type { Applied } from "../replica.js";
+import { HistoryDamaged } from "../venue-errors.js";
 import { acknowledgedAt } from "../views/acknowledgement.js";
-import type { VenueSource } from "../views/venue-source.js";
+import { stateOf, type VenueSource } from "../views/venue-source.js";
 import { signBatch } from "./receipt-batch.js";
 import { requireVenueId } from "./receipt-key.js";
 import type { ReceiptSigner } from "./receipt-signer.js";
-import { statementBufferAt } from "./statement-view.js";
 
 /** Called once, with the receipt in base64url, or with undefined if the venue stopped. */
 export type OnReceipt = (receipt: string | undefined) => void;
@@ -113,4 +124,51 @@ export class Receipts {
 function writeCount(bytes: Buffer, at: number, count: number): void {
   bytes.writeUInt32LE(count % U32, at);
   bytes.writeUInt32LE(Math.floor(count / U32), at + 4);
+}
+
+/**
+ * The statement about the acknowledgement at a seq, from the history: the same bytes as when the order was
+ * applied. Undefined if there is none.
+ */
+function statementAt(source: VenueSource, seq: number): ReceiptStatement | undefined {
+  const { history, listing } = source;
+  const ack = history.ack(seq);
+  if (ack === undefined) return undefined;
+  const leaf = readLeaf(ack.leaf);
+  const address = bytesFromHex(stateOf(source).addresses.at(leaf?.account ?? 0) ?? "");
+  const venueId = bytesFromHex(listing.venueId ?? "");
+  if (leaf === undefined || address === undefined || venueId === undefined) {
+    throw new HistoryDamaged(`the acknowledgement at ${seq} cannot be read`);
+  }
+  return {
+    venueId,
+    position: seq,
+    requestHash: requestHashAt(history, seq) ?? ack.digest,
+    address,
+    session: leaf.session,
+    leafHash: leafHash(ack.leaf),
+    block: leaf.block,
+    timeMs: ack.timeMs,
+    lastBlockHash: hashBefore(history, leaf.block),
+  };
+}
+
+/** A statement with another hash than the first one's would be evidence against the venue. */
+function hashBefore(history: HistoryReader, block: number): Buffer {
+  if (block === 1) return NO_PARENT;
+  const before = history.block(block - 1);
+  if (before === undefined) throw new HistoryDamaged(`block ${block - 1} is missing`);
+  return before.hash;
+}
+
+/** For an operation of a signed batch: the digest of the whole body, stored with the first operation. */
+function requestHashAt(history: HistoryReader, seq: number): Buffer | undefined {
+  const result = history.result(seq);
+  if (result === undefined) return undefined;
+  return history.result(seq - result.words[RESULT_ROW.INDEX]!)?.digest;
+}
+
+function statementBufferAt(source: VenueSource, seq: number): Buffer | undefined {
+  const statement = statementAt(source, seq);
+  return statement === undefined ? undefined : Buffer.from(statementBytes(statement).buffer);
 }

@@ -37,7 +37,6 @@ import {
 } from "../history/history-store.js";
 import type { CommandObserver } from "../replica.js";
 import { reservesKeyOf } from "../reserves/reserves-key.js";
-import { unlessAborted } from "../unless-aborted.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import {
   DEFAULT_CHECKPOINTS,
@@ -217,4 +216,15 @@ function reportSpare({ failures, problem }: SpareStatus, logger: VenueLogger): v
 
 function warnOfRebuild({ logger = SILENT }: VenueOptions, { discarded }: OpenedStore): void {
   if (discarded !== undefined) logger.warn({ ...discarded }, "the history is rebuilt from the log");
+}
+
+/** Rejects once the signal aborts; `work` goes on. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }

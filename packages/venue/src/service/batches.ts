@@ -1,17 +1,20 @@
 /** A batch: many operations, one signature, one nonce, one durable batch of the log. */
 
+import type { Session } from "@perpgate/engine/reading";
 import { LATER, type LinkRefusal, type RequestHandlers, refusalOf } from "@perpgate/link";
 import type { BatchBody, CanceledOrder } from "@perpgate/protocol";
 import { ApiError, orderIdText } from "@perpgate/protocol/core";
 import type { Unanswered } from "../pending-batches.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
+import type { Venue } from "../venue.js";
 import type { PastBatch, PastOperation } from "../views/past-results.js";
+import { orderNotFound } from "./amend-target.js";
 import { type PlannedOperation, pastPlan, planBatch } from "./batch-plan.js";
-import { operationRefusal } from "./batch-refusals.js";
-import { ownOrder } from "./cancels.js";
-import { unanswered } from "./execution.js";
+import { notCancelable, ownOrder, tooLate } from "./cancels.js";
+import { type RefusedOutcome, sessionRefusal, unanswered } from "./execution.js";
 import type { CommandOrigin } from "./order-command.js";
+import { about, orderRefusal, signingRefusal } from "./order-refusals.js";
 import { type ReceiptedAck, withReceipt, withReceiptAgain } from "./receipts-of.js";
 import { conflict, SignedRequest, type SignedServices } from "./signed-request.js";
 
@@ -188,4 +191,66 @@ class Countdown {
   private settle(): void {
     if (this.pending === 0) this.whenAll?.();
   }
+}
+
+/** The API error of one operation of a batch that was refused, now or when the batch was executed. */
+interface RefusedBatch {
+  readonly session: Session;
+  readonly body: BatchBody;
+  readonly venue: Venue;
+}
+
+function operationRefusal(
+  planned: PlannedOperation,
+  outcome: RefusedOutcome,
+  batch: RefusedBatch,
+): ApiError {
+  const { operation, failure, terms, market } = planned;
+  const { session, body } = batch;
+  const { views } = batch.venue;
+  if (outcome.refusal === "order_not_cancelable") {
+    return failure ?? noOpenOrder(operation, batch);
+  }
+  if (outcome.refusal === "too_late") return tooLate(body.validUntil ?? 0, views.timeMs);
+  const signing = signingRefusal(outcome, body.nonce);
+  if (signing !== undefined) return signing;
+  if (operation.op !== "cancel" && terms !== undefined && market !== undefined) {
+    const refused = { body: { ...body, ...targetOf(operation) }, terms, market, session, views };
+    return asApiError(orderRefusal(outcome, refused));
+  }
+  return asApiError(sessionRefusal("CancelOrder", outcome));
+}
+
+/**
+ * A cancel found no open order. In the place of an order it stands for a market that was unknown, of an
+ * amendment for an order that was not there; a retry of the batch may find either.
+ */
+function noOpenOrder(
+  operation: PlannedOperation["operation"],
+  { venue, session }: RefusedBatch,
+): ApiError {
+  if (operation.op === "place") {
+    return about("symbol", "unknown_symbol", { symbol: operation.symbol });
+  }
+  const { orderId } = operation;
+  if (operation.op === "amend" || orderId === undefined) return orderNotFound(operation);
+  try {
+    return notCancelable(orderId, ownOrder(venue, session.account, orderId).status);
+  } catch (error) {
+    return asApiError(error);
+  }
+}
+
+function targetOf(operation: PlannedOperation["operation"]): object {
+  if (operation.op === "place") return {};
+  const { orderId, clientOrderId } = operation;
+  return {
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(clientOrderId === undefined ? {} : { clientOrderId }),
+  };
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
 }

@@ -1,5 +1,6 @@
 /** The core's end of a link to an edge: what edges ask for, answered from one venue. */
 
+import { EVENT } from "@perpgate/engine";
 import {
   CoreLink,
   type LinkTransport,
@@ -9,6 +10,8 @@ import {
 } from "@perpgate/link";
 import type { ClusterStatus } from "@perpgate/protocol";
 import type { ArchiveQuery } from "../archive/archived-rows.js";
+import { eventWords, firstOwnEvent, SESSION_CLOSED } from "../event-fields.js";
+import type { Applied } from "../replica.js";
 import type { Venue } from "../venue.js";
 import { AccountCalls } from "./account-calls.js";
 import { AccountLimit, type AccountLimitSettings } from "./account-limits.js";
@@ -24,7 +27,6 @@ import { PastLists } from "./past-lists.js";
 import { EdgePresence, type PresenceRequests } from "./presence.js";
 import { publicReads } from "./public-reads.js";
 import { reserves } from "./reserves.js";
-import { emitSessionChanges, type SessionSink } from "./session-notices.js";
 import { sessionCalls } from "./sessions.js";
 import { signIns } from "./sign-ins.js";
 import { EdgeStreams, type StreamRequests } from "./streams/edge-streams.js";
@@ -157,5 +159,31 @@ export class Core implements SessionSink {
   /** Resolves once every end of a session's connections is in the log, or given up after `stop`. */
   settled(): Promise<void> {
     return this.presence.settled();
+  }
+}
+
+/** Tells edges of sessions that were tied to another key, or ended: they keep what they know of one. */
+interface SessionSink {
+  onSessionChanged(session: number, publicKey: Uint8Array): void;
+  onSessionEnded(session: number): void;
+}
+
+/** Called for every command; only these can change a session. */
+function emitSessionChanges({ command, evidence, events }: Applied, sink: SessionSink): void {
+  const { words, length } = events;
+  switch (command.kind) {
+    case "RotateSession":
+      if (words[firstOwnEvent(events)] === EVENT.SessionRotated) {
+        sink.onSessionChanged(command.session, Uint8Array.from(evidence.publicKey));
+      }
+      return;
+    case "OpenSession":
+    case "CloseSession":
+    case "Tick":
+      for (let at = 0; at < length; at += eventWords(words[at]!)) {
+        if (words[at] === EVENT.SessionClosed) {
+          sink.onSessionEnded(words[at + SESSION_CLOSED.session]!);
+        }
+      }
   }
 }

@@ -3,12 +3,11 @@
  * is invalid in any state of the venue.
  */
 
-import type { OrderTerms, OrderType } from "@perpgate/protocol";
+import type { ExitTerms, OrderTerms, OrderType } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
 import type { Views } from "../views/views.js";
 import type { CommandOf } from "./execution.js";
-import { exitsOf } from "./order-exits.js";
 import { extrasOf, isExtended, wrongField } from "./order-extras.js";
 import { sizeBelowLot } from "./order-refusals.js";
 import { lotsOf, marginMicrosOf, ticksOf } from "./order-units.js";
@@ -109,4 +108,39 @@ export function amendedTermsOf(body: AmendBody, market: MarketUnits): AmendedTer
     limitTicks: limitPrice === undefined ? 0 : ticksOf(limitPrice, market, "limitPrice"),
     expiresAtMs: expiresAt === undefined ? -1 : (expiresAt ?? 0),
   };
+}
+
+/** The take-profit and the stop-loss that an order is sent with, in the venue's integers. */
+type OrderExits = NonNullable<CommandOf<"PlaceOrder">["exits"]>;
+
+/** The first version of the engine's rules with exits. */
+const EXITS_FROM_VERSION = 3;
+
+/** Undefined for an order without exits. */
+function exitsOf(body: OrderTerms, market: MarketUnits, version: number): OrderExits | undefined {
+  const { takeProfit, stopLoss } = body;
+  if (takeProfit === undefined && stopLoss === undefined) return undefined;
+  const exit = takeProfit === undefined ? "stopLoss" : "takeProfit";
+  if (body.type === "stop") throw wrongField(exit, `${exit} is for market and limit orders only`);
+  if (body.reduceOnly === true) {
+    throw wrongField(exit, `${exit} is for orders that open; this one is reduceOnly`);
+  }
+  if (version < EXITS_FROM_VERSION) {
+    throw new ApiError("exits_not_supported", { exit, version }, { field: exit });
+  }
+  return {
+    takeProfitTicks: priceOf(takeProfit, "takeProfit", market),
+    takeProfitLimitTicks: limitOf(takeProfit, "takeProfit", market),
+    stopLossTicks: priceOf(stopLoss, "stopLoss", market),
+    stopLossLimitTicks: limitOf(stopLoss, "stopLoss", market),
+  };
+}
+
+function priceOf(exit: ExitTerms | undefined, name: string, market: MarketUnits): number {
+  return exit === undefined ? 0 : ticksOf(exit.price, market, `${name}.price`);
+}
+
+function limitOf(exit: ExitTerms | undefined, name: string, market: MarketUnits): number {
+  const limitPrice = exit?.limitPrice ?? null;
+  return limitPrice === null ? 0 : ticksOf(limitPrice, market, `${name}.limitPrice`);
 }

@@ -2,9 +2,8 @@
 
 import type { RequestHandlers } from "@perpgate/link";
 import type { Reserves } from "@perpgate/protocol";
-import { toMicrosFloor } from "@perpgate/protocol/core";
+import { fromMicros, toMicrosFloor } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
-import { fromMicros } from "../views/figures.js";
 import type { Attestation } from "./attestation.js";
 
 export function reserves(

@@ -1,7 +1,8 @@
 /** An account's money, and the session of the request. */
+
 import { equityOf, type Session, settledFigures, type VenueState } from "@perpgate/engine/reading";
 import type { Account } from "@perpgate/protocol";
-import { fromMicros } from "./figures.js";
+import { fromMicros } from "@perpgate/protocol/core";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
 interface Money {

@@ -4,12 +4,11 @@
  */
 import { type DepositRecord, depositKey } from "@perpgate/engine/reading";
 import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpgate/protocol";
-import { CHAINS, hexFromBytes, parseVote, TOKENS } from "@perpgate/protocol/core";
+import { CHAINS, fromMicros, hexFromBytes, parseVote, TOKENS } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
 import { type DepositState, depositOfWords } from "../history/deposit-row.js";
 import type { FilteredRows } from "../history/filtered-rows.js";
 import type { RowWords } from "../history/rows.js";
-import { fromMicros } from "./figures.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 

@@ -1,13 +1,5 @@
 /** Converts the engine's integers to wire numbers: the shortest equal decimal. */
-import {
-  AVERAGE_DIGITS,
-  averagePrice,
-  clientIdOf,
-  fromMicros,
-  fromSteps,
-  PPM,
-  RATE_SCALE,
-} from "@perpgate/protocol/core";
+import { AVERAGE_DIGITS, clientIdOf, fromSteps, PPM, RATE_SCALE } from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
 
 export function priceOf(market: MarketUnits, ticks: number): number {
@@ -34,8 +26,6 @@ export function fractionOfPpm(ppm: number): number {
 export function fractionOfRate(rate: number): number {
   return rate / RATE_SCALE;
 }
-
-export { averagePrice, fromMicros };
 
 /** The client's id in five words of a row; null for none. */
 export function clientIdAt(row: ArrayLike<number>, at: number): string | null {

@@ -2,15 +2,16 @@
  * An account's ledger and its payments of funding. Funding that has accrued and is not booked yet counts
  * in the balance; it comes first where a list begins with the newest, so that the amounts add up.
  */
+
 import { type Market, settledFigures } from "@perpgate/engine/reading";
 import type { FundingPayment, LedgerEntry, LedgerKind } from "@perpgate/protocol";
+import { fromMicros } from "@perpgate/protocol/core";
 import type { Place } from "../history/history-table.js";
 import { MAX_ORDINAL, NO_MARKET } from "../history/keys.js";
 import { LEDGER, LEDGER_ROW } from "../history/ledger-projection.js";
 import type { LedgerItem } from "../history/ledger-reader.js";
 import type { PlacedRow, RowPageQuery } from "../history/row-pages.js";
 import { balanceOf } from "./account-view.js";
-import { fromMicros } from "./figures.js";
 import { marketNumbers, pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 

@@ -1,15 +1,10 @@
 /** Markets and their tickers. */
+
 import { fundingRate, MARKET_STATUSES, positionLimitLots } from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
+import { fromMicros } from "@perpgate/protocol/core";
 import type { MarketUnits } from "../listing/listing.js";
-import {
-  fractionOfPpm,
-  fractionOfRate,
-  fromMicros,
-  priceOrNull,
-  ratio,
-  sizeOf,
-} from "./figures.js";
+import { fractionOfPpm, fractionOfRate, priceOrNull, ratio, sizeOf } from "./figures.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
 
 export function marketsView(source: VenueSource): Market[] {

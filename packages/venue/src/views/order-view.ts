@@ -4,7 +4,9 @@ import { NONE, namedOrder, openOrdersOf } from "@perpgate/engine/reading";
 import type { Order, OrderType } from "@perpgate/protocol";
 import { clientIdWords } from "@perpgate/protocol/client-order-id";
 import {
+  averagePrice,
   endReasonOf,
+  fromMicros,
   isExitId,
   ORDER_TYPES,
   orderIdText,
@@ -21,7 +23,7 @@ import {
   plainTimeInForce,
 } from "../history/order-row.js";
 import type { MarketUnits } from "../listing/listing.js";
-import { averagePrice, clientIdAt, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
+import { clientIdAt, priceOrNull, sideOf, sizeOf } from "./figures.js";
 import { marketNumbers, orderPageOf, pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 

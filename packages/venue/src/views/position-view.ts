@@ -1,8 +1,8 @@
 /** Open positions of an account, current or from a history row. */
 import { type Market, settledFigures } from "@perpgate/engine/reading";
 import type { Position } from "@perpgate/protocol";
-import { liquidationMark } from "@perpgate/protocol/core";
-import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
+import { averagePrice, fromMicros, liquidationMark } from "@perpgate/protocol/core";
+import { priceOf, ratio, sideOf, sizeOf } from "./figures.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
 
 /** In the engine's integers. */

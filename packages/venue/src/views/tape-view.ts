@@ -1,12 +1,12 @@
 /** Fills, trades, candles and funding from the history. */
 import { TRADE_KINDS } from "@perpgate/engine";
 import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/protocol";
-import { type CandlePrice, orderIdText } from "@perpgate/protocol/core";
+import { type CandlePrice, fromMicros, orderIdText } from "@perpgate/protocol/core";
 import { CANDLE_ROW } from "../history/candle-projection.js";
 import { FILL_CLIENT, FILL_ROW, FILL_WORDS, TRADE_ROW } from "../history/fill-projection.js";
 import type { PlacedRow } from "../history/row-pages.js";
 import type { MarketUnits } from "../listing/listing.js";
-import { clientIdAt, fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
+import { clientIdAt, fractionOfRate, priceOf, sideOf, sizeOf } from "./figures.js";
 import { marketNumbers, pageOf, type RowsQuery, type TimesQuery, timesOf } from "./row-query.js";
 import { unitsOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
 

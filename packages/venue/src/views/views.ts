@@ -3,6 +3,7 @@
  * commands, so it is consistent and shows only durable commands. An unknown symbol, order or account
  * gives undefined.
  */
+
 import { type CohortStage, EventLog, type UnsignedTerms } from "@perpgate/engine";
 import {
   COHORT_STAGES,
@@ -40,6 +41,7 @@ import type {
   VenueStatus,
   Withdrawal,
 } from "@perpgate/protocol";
+import { fromMicros } from "@perpgate/protocol/core";
 import { ArchivedRows, type ArchiveQuery } from "../archive/archived-rows.js";
 import type { ChangeRow } from "../history/change-projection.js";
 import type { FilteredRows } from "../history/filtered-rows.js";
@@ -56,7 +58,6 @@ import { type BookLevels, BookView, bookLevels } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
 import { type AccountChange, type AccountMoney, changeView } from "./change-view.js";
 import { depositsView, depositView, registeredDepositView } from "./deposit-view.js";
-import { fromMicros } from "./figures.js";
 import { fundingPaymentsView, ledgerView } from "./ledger-view.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
 import {
@@ -475,11 +476,6 @@ export class Views {
     return openOrderNamed(this.source, account, clientOrderId);
   }
 
-  /** Addresses that may open positions at the stage `allowlist`, ascending, without `0x`. */
-  get allowlist(): readonly string[] {
-    return [...stateOf(this.source).allowlist].sort();
-  }
-
   /** Micros free to trade with. */
   walletMicros(account: number): number {
     return stateOf(this.source).wallet(account);
@@ -543,6 +539,11 @@ export class Views {
 
   change(row: RowWords): AccountChange | undefined {
     return changeView(this.source, row);
+  }
+
+  /** Addresses that may open positions at the stage `allowlist`, ascending, without `0x`. */
+  get allowlist(): readonly string[] {
+    return [...stateOf(this.source).allowlist].sort();
   }
 
   private within<T>(symbol: string, view: (viewed: ViewedMarket) => T): T | undefined {

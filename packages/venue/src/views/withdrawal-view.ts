@@ -1,10 +1,9 @@
 /** Withdrawals of an account, open and ended, from the history. */
 import type { VenueState } from "@perpgate/engine/reading";
 import type { AttestedWithdrawal, BridgeInfo, Chain, Withdrawal } from "@perpgate/protocol";
-import { parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
+import { fromMicros, parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
 import { WITHDRAWAL_VOTE, type WithdrawalRow } from "../history/withdrawal-projection.js";
 import { chainOf, shownVote, tokenNamed } from "./deposit-view.js";
-import { fromMicros } from "./figures.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 

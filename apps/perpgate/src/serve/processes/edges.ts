@@ -5,11 +5,12 @@
  */
 
 import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { gauged, summedBy } from "@perpgate/gateway/metrics";
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { forkEdge } from "./forked.js";
-import { HangWatch, PING_MS, processorQueueMs } from "./hang-watch.js";
 import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
-import { RestartPause } from "./restart-pause.js";
 import { SupervisedProcess } from "./supervised-process.js";
 
 interface EdgesOptions {
@@ -182,4 +183,75 @@ export class Edges {
       edge.process.send({ kind: "ping" });
     }
   }
+}
+
+/** Own ticks, not time: a supervisor that was stopped counts one. */
+export const PING_MS = 500;
+const LOST_PINGS = 4;
+
+/**
+ * Whether a process that is pinged hangs. An edge under attack on a machine whose processors are all busy
+ * may need seconds for a turn of its event loop, most of them in the queue for a processor. It is at work,
+ * and killing it would end all of its clients' connections: that time does not count. A stopped process is
+ * in no queue.
+ */
+export class HangWatch {
+  private unansweredMs = 0;
+  private isAnswered = true;
+  private queuedMs = 0;
+
+  /** `queuedMs`: how long the process has waited for a processor so far. */
+  constructor(private readonly readQueuedMs: () => number) {}
+
+  /** A ping was answered. */
+  answered(): void {
+    this.isAnswered = true;
+    this.unansweredMs = 0;
+  }
+
+  /** Must be called every `PING_MS`, before the next ping; returns whether the process hangs. */
+  tick(): boolean {
+    const before = this.queuedMs;
+    this.queuedMs = this.readQueuedMs();
+    if (!this.isAnswered) this.unansweredMs += Math.max(0, PING_MS - (this.queuedMs - before));
+    this.isAnswered = false;
+    return this.unansweredMs >= LOST_PINGS * PING_MS;
+  }
+}
+
+/** How long the main thread has waited for a processor; 0 where the system does not tell, as off Linux. */
+export function processorQueueMs(pid: number | undefined): number {
+  try {
+    const [, queuedNs] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
+    return Number(queuedNs) / 1e6 || 0;
+  } catch {
+    return 0;
+  }
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** A process that ran this long resets the pause. */
+const RESET_AFTER_MS = 60_000;
+
+/** Between the end of a process and its next start: it grows, unless the process has run for long. */
+export class RestartPause {
+  private failures = 0;
+
+  /** After a process that ran for so long. */
+  nextMs(ranMs: number): number {
+    if (ranMs > RESET_AFTER_MS) this.failures = 0;
+    return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.failures++);
+  }
+}
+
+export function measureEdges(registry: Registry, edges: Edges): void {
+  gauged(registry, "perpgate_edges_listening", "Edges that accept clients.", () => edges.running);
+  summedBy(
+    registry,
+    "perpgate_edge_restarts_total",
+    "Edges that ended and were started again.",
+    "edge",
+    () => edges.restarts,
+  );
 }

@@ -1,7 +1,7 @@
 /** When an edge that does not answer is taken for one that hangs. */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { HangWatch, PING_MS, processorQueueMs } from "./hang-watch.js";
+import { HangWatch, PING_MS, processorQueueMs } from "./edges.js";
 
 /** The tick at which a process that no longer answers is found to hang, if it is in the queue this long each. */
 function foundAt(queuedMsPerTick: number, ticks = 1_000): number | undefined {

@@ -13,11 +13,9 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { writeError } from "../exit/write-error.js";
 import type { OwnProcess } from "../process-metrics.js";
-import { Edges } from "./edges.js";
+import { Edges, measureEdges, RestartPause } from "./edges.js";
 import { type ForkedVenue, forkCore } from "./forked.js";
-import { measureEdges } from "./measure-edges.js";
 import type { CoreData, CoreFacts, EdgeData, FromCore, ToCore } from "./messages.js";
-import { RestartPause } from "./restart-pause.js";
 import { type Ending, SupervisedProcess } from "./supervised-process.js";
 
 /** For all of a stop except the requests in flight: bots, attestors, history, log. */

@@ -1,7 +1,6 @@
 /** Which wallet signed a sign-in message, for `verify` in tests. */
 
-import { messageHash, recoverSigner } from "../../auth/eip191.js";
-import { keySignatureOf } from "../../auth/wallet-signature.js";
+import { keySignatureOf, messageHash, recoverSigner } from "../../auth/wallet-signature.js";
 
 export async function recoverWallet(
   message: Uint8Array,

@@ -12,7 +12,7 @@
  */
 
 import type { AnswerBodies, CoreAccess, NoticeBodies, PrivateUpdate } from "@perpgate/link";
-import type { PrivateStream } from "@perpgate/protocol";
+import type { PrivateStreamName } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import { AddressChecksums, withChecksums } from "../../operations/address-checksums.js";
 import { CLOSE, type CloseReason } from "../close-codes.js";
@@ -32,7 +32,7 @@ function privateFrame(update: PrivateUpdate, checksums: AddressChecksums): WireF
 }
 
 /** Tells the client that changes between `since` and `seq` cannot be sent. */
-function gapFrame(stream: PrivateStream, since: number, seq: number): WireFrame {
+function gapFrame(stream: PrivateStreamName, since: number, seq: number): WireFrame {
   return streamFrame(stream, { type: "gap", since, seq });
 }
 
@@ -45,7 +45,7 @@ export interface Beginning {
 }
 
 /** A stream of which there is no present state, only changes. */
-const STATELESS: ReadonlySet<PrivateStream> = new Set(["preconfirms", "fills"]);
+const STATELESS: ReadonlySet<PrivateStreamName> = new Set(["preconfirms", "fills"]);
 
 type Answer = AnswerBodies["readStream"];
 
@@ -81,7 +81,7 @@ export class PrivateStreamFeed {
   /** Starts sending; returns a function that stops it. */
   open(
     connection: ClientSocket,
-    stream: PrivateStream,
+    stream: PrivateStreamName,
     { number: session, account }: Pick<ConnectionSession, "number" | "account">,
     { since, from }: Beginning,
   ): () => void {
@@ -123,7 +123,7 @@ export class PrivateStreamFeed {
     const [first] = updates;
     if (first === undefined) return;
     const { seq } = first.value;
-    const frames = new Map<PrivateStream, WireFrame>();
+    const frames = new Map<PrivateStreamName, WireFrame>();
     for (const account of accounts) {
       const readers = this.live.get(account);
       if (readers === undefined) continue;
@@ -141,7 +141,7 @@ export class PrivateStreamFeed {
     readers: ReadonlySet<PrivateStreamReader>,
     updates: readonly PrivateUpdate[],
     seq: number,
-    frames: Map<PrivateStream, WireFrame>,
+    frames: Map<PrivateStreamName, WireFrame>,
   ): void {
     const streams = new Set(Array.from(readers, ({ stream }) => stream));
     for (const update of updates) {

@@ -1,7 +1,7 @@
 /** All feeds: those of the public streams and one for all private streams, from the core's notices. */
 
 import type { CoreAccess } from "@perpgate/link";
-import type { PrivateStream } from "@perpgate/protocol";
+import type { PrivateStreamName } from "@perpgate/protocol";
 import type { ClientSocket, ConnectionSession } from "../connection.js";
 import { type Beginning, PrivateStreamFeed } from "./account-feed.js";
 import type { ReadingOptions } from "./broadcast-feed.js";
@@ -56,7 +56,7 @@ export class StreamHub {
 
   openPrivate(
     connection: ClientSocket,
-    stream: PrivateStream,
+    stream: PrivateStreamName,
     session: Pick<ConnectionSession, "number" | "account">,
     beginning: Beginning,
   ): () => void {

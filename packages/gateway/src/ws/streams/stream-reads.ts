@@ -6,13 +6,13 @@
  */
 
 import type { AnswerBodies, CoreAccess, CoreAnswer, Notes } from "@perpgate/link";
-import type { PrivateStream } from "@perpgate/protocol";
+import type { PrivateStreamName } from "@perpgate/protocol";
 import { COST } from "../../limits/costs.js";
 import type { ClientSocket } from "../connection.js";
 
 export interface PrivateStreamReader {
   readonly connection: ClientSocket;
-  readonly stream: PrivateStream;
+  readonly stream: PrivateStreamName;
   readonly session: number;
   readonly account: number;
   /** Everything up to this log seq was sent; undefined: nothing yet, and it begins with the state. */

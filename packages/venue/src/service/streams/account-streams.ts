@@ -10,7 +10,7 @@
  */
 
 import type { CoreLink, NoticeHandlers, PrivateUpdate, RequestHandlers } from "@perpgate/link";
-import type { PrivateStream } from "@perpgate/protocol";
+import type { PrivateStreamName } from "@perpgate/protocol";
 import type { RowWords } from "../../history/rows.js";
 import type { Applied } from "../../replica.js";
 import type { Venue } from "../../venue.js";
@@ -26,10 +26,10 @@ interface Shared {
   readonly accounts: Map<EdgeFollower, number[]>;
 }
 
-type Followed = ReadonlyMap<EdgeFollower, ReadonlySet<PrivateStream>>;
+type Followed = ReadonlyMap<EdgeFollower, ReadonlySet<PrivateStreamName>>;
 
 export class AccountStreams {
-  private readonly followed = new Map<number, Map<EdgeFollower, Set<PrivateStream>>>();
+  private readonly followed = new Map<number, Map<EdgeFollower, Set<PrivateStreamName>>>();
   /** Changes applied and not yet sent, in log order. */
   private pending: CommandChange[] = [];
   private turn: NodeJS.Immediate | undefined;
@@ -84,7 +84,7 @@ export class AccountStreams {
     this.resumptions.stop();
   }
 
-  private follow(follower: EdgeFollower, account: number, stream: PrivateStream): void {
+  private follow(follower: EdgeFollower, account: number, stream: PrivateStreamName): void {
     let edges = this.followed.get(account);
     if (edges === undefined) {
       edges = new Map();
@@ -95,7 +95,7 @@ export class AccountStreams {
     else streams.add(stream);
   }
 
-  private unfollow(follower: EdgeFollower, account: number, stream: PrivateStream): void {
+  private unfollow(follower: EdgeFollower, account: number, stream: PrivateStreamName): void {
     const edges = this.followed.get(account);
     const streams = edges?.get(follower);
     if (edges === undefined || streams === undefined) return;
@@ -149,7 +149,7 @@ export class AccountStreams {
   /** All updates are read before the first is sent: a command goes to every stream or to none. */
   private send(change: CommandChange, followed: Followed, shared: Map<string, Shared>): void {
     const { account, rows } = change;
-    const updates = new Map<PrivateStream, PrivateUpdate>();
+    const updates = new Map<PrivateStreamName, PrivateUpdate>();
     let deposits: Shared | undefined;
     for (const stream of new Set([...followed.values()].flatMap((streams) => [...streams]))) {
       const own = rows.filter((row) => isOfStream(row, stream));

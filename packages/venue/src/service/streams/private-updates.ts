@@ -4,7 +4,7 @@
  */
 
 import type { PrivateUpdate } from "@perpgate/link";
-import type { Fill, LoggedAcknowledgement, PrivateStream } from "@perpgate/protocol";
+import type { Fill, LoggedAcknowledgement, PrivateStreamName } from "@perpgate/protocol";
 import type { RowWords } from "../../history/rows.js";
 import type { Venue } from "../../venue.js";
 import {
@@ -16,7 +16,7 @@ import {
   tellsOfFills,
 } from "../../views/change-view.js";
 
-const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> = {
+const KIND_OF: Readonly<Partial<Record<PrivateStreamName, AccountChange["kind"]>>> = {
   orders: "order",
   positions: "position",
   deposits: "deposit",
@@ -26,7 +26,7 @@ const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> =
 const CREDITS_PER_ROW = 4;
 
 /** Whether the row is about what the stream shows. */
-export function isOfStream(row: RowWords, stream: PrivateStream): boolean {
+export function isOfStream(row: RowWords, stream: PrivateStreamName): boolean {
   if (stream === "preconfirms") return tellsOfAck(row);
   if (stream === "fills") return tellsOfFills(row);
   if (stream === "account") return tellsMoney(row);
@@ -65,7 +65,7 @@ export function pastChange(
 /** Of the change, what belongs to one stream. */
 export function updateOf(
   { views }: Venue,
-  stream: PrivateStream,
+  stream: PrivateStreamName,
   { seq, rows, ...change }: CommandChange,
 ): ReadUpdate {
   const type = "update";
@@ -106,7 +106,7 @@ export function updateOf(
 /** The open items, for a reader that starts; undefined for a stream without state. */
 export function privateState(
   { views, seq }: Venue,
-  stream: PrivateStream,
+  stream: PrivateStreamName,
   account: number,
 ): ReadUpdate | undefined {
   const type = "snapshot";

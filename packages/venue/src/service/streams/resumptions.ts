@@ -10,7 +10,7 @@
  */
 
 import type { AnswerBodies, NotesInMaking, PrivateUpdate } from "@perpgate/link";
-import type { PrivateStream } from "@perpgate/protocol";
+import type { PrivateStreamName } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { RowWords } from "../../history/rows.js";
 import type { Venue } from "../../venue.js";
@@ -33,7 +33,7 @@ const STATE_ROWS = 16;
 type Answer = AnswerBodies["readStream"];
 
 interface Reading {
-  readonly stream: PrivateStream;
+  readonly stream: PrivateStreamName;
   readonly account: number;
   /** Undefined: from the present state on. */
   readonly since: number | undefined;
