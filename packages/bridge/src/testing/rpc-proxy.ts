@@ -97,7 +97,12 @@ export class RpcProxy {
       response.end(JSON.stringify({ hello: "world" }));
       return;
     }
-    const answers = await this.ask(calls.filter((call) => !this.refuses(call)));
+    const answers = await this.ask(calls.filter((call) => !this.refuses(call))).catch(() => null);
+    if (answers === null) {
+      // The node has closed an idle connection as it was used again.
+      response.writeHead(502).end("the node is away");
+      return;
+    }
     const byId = new Map(calls.map((call) => [call.id, call]));
     let resultBytes = 0;
     const spoilt = answers.map((answer): Answer => {
