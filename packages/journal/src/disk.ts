@@ -52,18 +52,23 @@ export interface LockHolder {
   readonly holder: string;
 }
 
+/**
+ * The code of a system error, such as ENOENT. Not by its class: in jest modules see another `Error` than
+ * the one that Node throws.
+ */
+export function systemCode(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}
+
 /** Whether a call failed because the file does not exist. */
 export function isNotThere(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return systemCode(error) === "ENOENT";
 }
 
 /** Whether a call failed because the disk is full or the user's quota is used up. */
 export function isNoRoom(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    "code" in error &&
-    (error.code === "ENOSPC" || error.code === "EDQUOT")
-  );
+  const code = systemCode(error);
+  return code === "ENOSPC" || code === "EDQUOT";
 }
 
 /**

@@ -23,7 +23,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { type DiskLock, isNotThere, type LockHolder } from "./disk.js";
+import { type DiskLock, isNotThere, type LockHolder, systemCode } from "./disk.js";
 import { JournalError } from "./errors.js";
 
 /** O_EXLOCK of macOS, which `fs.constants` does not list. */
@@ -89,7 +89,7 @@ function openLocked(path: string, flags: number): Attempt {
   try {
     return { descriptor: fs.openSync(path, locking, PRIVATE_FILE) };
   } catch (error) {
-    const isHeld = error instanceof Error && "code" in error && error.code === "EAGAIN";
+    const isHeld = systemCode(error) === "EAGAIN";
     const problem = error instanceof Error ? error.message : String(error);
     return { descriptor: undefined, problem: isHeld ? undefined : problem };
   }

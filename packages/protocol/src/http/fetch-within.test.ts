@@ -82,5 +82,8 @@ test("connectionErrorCode: a port without a listener, and another error", async 
   server.close();
   const refused = await fetch(`http://127.0.0.1:${port}/`).catch((error: unknown) => error);
   expect(connectionErrorCode(refused)).toBe("ECONNREFUSED");
+  // As in jest, whose modules have another `Error` than what Node throws.
+  const elsewhere = 'Object.assign(new Error("no"), { cause: { code: "ECONNRESET" } })';
+  expect(connectionErrorCode(runInNewContext(elsewhere))).toBe("ECONNRESET");
   expect(connectionErrorCode(new Error("other"))).toBeUndefined();
 });

@@ -85,9 +85,13 @@ export async function withTimeLimit<T>(
 
 /** The error code of a failed connection, such as ECONNREFUSED; `fetch` puts it one level down. */
 export function connectionErrorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { cause } = error;
-  return cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
+  // Not by their classes: in jest modules see another `Error` than the one that Node throws.
+  const code = fieldOf(fieldOf(error, "cause"), "code");
+  return code === undefined ? undefined : String(code);
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /**

@@ -107,13 +107,16 @@ export function isDamage(error: unknown): boolean {
 /** What SQLite says about the system, as a system error that names the file. */
 export function storeFailure(file: string, error: unknown): unknown {
   const code = sqliteCode(error);
-  if (code === undefined || !(error instanceof Error)) return error;
-  const refusal = new Error(`cannot use ${file}: ${error.message}`, { cause: error });
+  if (code === undefined) return error;
+  const refusal = new Error(
+    `cannot use ${file}: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );
   return Object.assign(refusal, { code, syscall: "sqlite" });
 }
 
 /** SQLite's primary result code; undefined for other errors. */
 export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }

@@ -14,6 +14,7 @@
  */
 import { createHmac, hash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import { isNotThere } from "@perpgate/journal";
 import { SALT_BYTES, sumLeafBytes, sumNodeBytes } from "@perpgate/protocol/receipts";
 import { type Liabilities, sumOf } from "./liabilities.js";
 
@@ -211,7 +212,7 @@ function withFile<T>(path: string, read: (file: number) => T | undefined): T | u
   try {
     file = openSync(path, "r");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (isNotThere(error)) return undefined;
     throw error;
   }
   try {

@@ -1,6 +1,7 @@
 /** The trees of the last seven days, one file each, named after its position. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isNotThere } from "@perpgate/journal";
 import { HOUR_MS } from "@perpgate/protocol/rules";
 import { type Liabilities, sumOf } from "./liabilities.js";
 import {
@@ -67,7 +68,7 @@ export class TreeFolder {
         return position === undefined ? [] : [Number(position)];
       });
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+      if (isNotThere(error)) return [];
       throw error;
     }
   }
