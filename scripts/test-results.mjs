@@ -28,20 +28,25 @@ export function lateNames(results) {
     .flatMap(({ path, errors }) => [...new Set(errors.map(({ name }) => `${path}: ${name}`))]);
 }
 
-/** The results with those of the files that ran again. */
-export function withRepeated(results, repeated) {
-  if (repeated === undefined) return results;
-  const again = new Map(repeated.files.map((file) => [file.path, file]));
-  const files = results.files.map((file) => again.get(file.path) ?? file);
-  return { files, unhandled: results.unhandled + repeated.unhandled };
+/**
+ * The first run with the results of the files that ran again. Whether all of it succeeded is that of the
+ * second run: the first did not for the late files alone, or has counted what else has failed.
+ */
+export function withRepeated(first, again) {
+  if (again.results === undefined) return first;
+  const repeated = new Map(again.results.files.map((file) => [file.path, file]));
+  const files = first.results.files.map((file) => repeated.get(file.path) ?? file);
+  const unhandled = first.results.unhandled + again.results.unhandled;
+  return { results: { files, unhandled }, succeeded: again.succeeded };
 }
 
-/** A run that crashed, or ran nothing, is never counted as clean. */
+/** A run that crashed, or ran nothing, is never counted as clean; nor is an error outside any test. */
 export function countResults(results, succeeded) {
   const files = results?.files ?? [];
   const sum = (count) => files.reduce((total, file) => total + count(file), 0);
   // A file that cannot be loaded fails without a single failed test.
-  const failed = sum((file) => Math.max(file.failed, file.isFailed ? 1 : 0));
+  const failedInFiles = sum((file) => Math.max(file.failed, file.isFailed ? 1 : 0));
+  const failed = failedInFiles + (results?.unhandled ?? 0);
   const isClean = succeeded && files.length > 0;
   return {
     passed: sum((file) => file.passed),

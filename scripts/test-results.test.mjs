@@ -57,14 +57,41 @@ describe("closing line", () => {
   test("every test that was late is counted and named, whatever its second result", () => {
     const first = run(file(PROCESS, 2, 1, LATE), file(KILLS, 3));
     const late = lateNames(first);
-    const passes = withRepeated(first, run(file(PROCESS, 3)));
-    expect(summaryLine({ ...countResults(passes, true), late })).toBe(
+    const lineAfter = (again, succeeded) => {
+      const both = withRepeated({ results: first, succeeded: false }, { results: again, succeeded });
+      return summaryLine({ ...countResults(both.results, both.succeeded), late });
+    };
+    expect(lineAfter(run(file(PROCESS, 3)), true)).toBe(
       `6 passed, 0 failed, 1 late and run twice (${PROCESS}: a test)`,
     );
-    const fails = withRepeated(first, run(file(PROCESS, 2, 1, LATE)));
-    expect(summaryLine({ ...countResults(fails, false), late })).toBe(
+    expect(lineAfter(run(file(PROCESS, 2, 1, LATE)), false)).toBe(
       `5 passed, 1 failed, 1 late and run twice (${PROCESS}: a test)`,
     );
+  });
+});
+
+describe("errors outside any test", () => {
+  const outcome = (results, succeeded) => ({ results, succeeded });
+
+  test("one in the first run counts, although the second of the late file passes", () => {
+    const first = { ...run(file(PROCESS, 2, 1, LATE), file(KILLS, 3)), unhandled: 1 };
+    const { results, succeeded } = withRepeated(
+      outcome(first, false),
+      outcome(run(file(PROCESS, 3)), true),
+    );
+    expect(summaryLine(countResults(results, succeeded))).toBe("6 passed, 1 failed");
+  });
+
+  test("each counts, next to failed tests", () => {
+    const results = { ...run(file(PROCESS, 2, 1, "expected 1 to be 2")), unhandled: 2 };
+    expect(summaryLine(countResults(results, false))).toBe("2 passed, 3 failed");
+  });
+
+  test("those of both runs count", () => {
+    const first = { ...run(file(PROCESS, 2, 1, LATE)), unhandled: 1 };
+    const again = { ...run(file(PROCESS, 3)), unhandled: 1 };
+    const { results, succeeded } = withRepeated(outcome(first, false), outcome(again, false));
+    expect(summaryLine(countResults(results, succeeded))).toBe("3 passed, 2 failed");
   });
 });
 
@@ -100,8 +127,8 @@ describe("files that run again", () => {
   });
 
   test("without a second result the first counts", () => {
-    const first = run(file(PROCESS, 2, 1, LATE));
-    expect(withRepeated(first, undefined)).toEqual(first);
+    const first = { results: run(file(PROCESS, 2, 1, LATE)), succeeded: false };
+    expect(withRepeated(first, { results: undefined, succeeded: false })).toEqual(first);
   });
 });
 

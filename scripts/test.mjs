@@ -107,11 +107,7 @@ function testAll(args) {
   if (files.length === 0) return { ...first, late: [] };
   console.log(`# late, again: ${files.join(" ")}`);
   const again = runTests(["--maxWorkers=1", ...files]);
-  return {
-    succeeded: again.succeeded,
-    results: withRepeated(first.results, again.results),
-    late: lateNames(first.results),
-  };
+  return { ...withRepeated(first, again), late: lateNames(first.results) };
 }
 
 function counted({ results, succeeded, late }) {

@@ -16,7 +16,8 @@ export default class ResultsReporter {
       const { collectDuration, duration } = module.diagnostic();
       return {
         path: module.relativeModuleId,
-        isFailed: module.state() === "failed",
+        // One whose worker has died has neither passed nor failed.
+        isFailed: !["passed", "skipped"].includes(module.state()),
         passed: count("passed"),
         failed: count("failed"),
         skipped: tests
