@@ -6,6 +6,7 @@ import { createPageTest, PAGE_TESTS } from "./testing/page-test.js";
 import { chainTests, withdrawalTests } from "./testing/suites/account.js";
 import { frameTests } from "./testing/suites/frames.js";
 import { gatewayTests } from "./testing/suites/gateways.js";
+import { largestOrderTests } from "./testing/suites/order-form.js";
 import { randomUseTests } from "./testing/suites/random-use.js";
 
 /** How long frames and memory are measured, by `npm test -- --long page` only: figures depend on the machine. */
@@ -16,6 +17,7 @@ describe.skipIf(isWithoutChromium())("trading page, venues of their own", PAGE_T
   chainTests(test);
   withdrawalTests(test);
   gatewayTests(test);
+  largestOrderTests(test);
   randomUseTests(test);
   if (minutes > 0) frameTests(test, minutes);
 });

@@ -44,3 +44,27 @@ export async function sellTo(
   });
   return client;
 }
+
+/** Other traders offer 600,000 dollars of BTCUSD above the mark, a tick apart. */
+export async function offerTo(
+  url: string,
+  onTestFinished: (end: () => void) => void,
+): Promise<void> {
+  const client = new PerpgateClient({ url });
+  onTestFinished(() => client.close());
+  const { mark } = await tickerOf(url);
+  for (const _ of [1, 2]) {
+    const trader = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+    const price = (level: number): number => Math.round(mark * 10 + level) / 10;
+    for (const level of [1, 2, 3]) {
+      await trader.placeOrder({
+        symbol: "BTCUSD",
+        side: "short",
+        type: "limit",
+        size: Math.floor((100_000 / price(level)) * 1_000) / 1_000,
+        leverage: 50,
+        price: price(level),
+      });
+    }
+  }
+}
