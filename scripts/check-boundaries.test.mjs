@@ -40,6 +40,14 @@ test("a circle of imports: named with its files, also one that closes through a 
   expect(problem).not.toMatch(/src\/[de]\.ts/);
 });
 
+test("a circle of imports in scripts: named", () => {
+  const files = {
+    "scripts/testing/a.mjs": 'import { b } from "./b.mjs";',
+    "scripts/testing/b.mjs": 'import { a } from "./a.mjs";',
+  };
+  expect(violationsOf(files)).toEqual([expect.stringMatching(/scripts.testing.[ab]/)]);
+});
+
 describe("import direction", () => {
   test("this repository: no violation", () => {
     expect(checkBoundaries(resolve(dirname(fileURLToPath(import.meta.url)), ".."))).toEqual([]);
