@@ -138,9 +138,10 @@ export class Engine {
     if (!this.advanceTime(command) || isAnswered(s, command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { config, reaches, carriedDisconnects, behind } = s;
+      const { config, carriedDisconnects, behind } = s;
       const { fresh, again } = s.ends;
       s.undo.begin();
+      s.reaches.begin();
       s.totals.table.touch(0);
       beginWork(s, command);
       try {
@@ -153,7 +154,7 @@ export class Engine {
         const market = error instanceof InvariantViolation ? error.market : s.focus;
         s.undo.rollback();
         s.scratch.trial.isOn = false;
-        s.reaches = reaches;
+        s.reaches.rollback(s.seq);
         s.carriedDisconnects = carriedDisconnects;
         s.behind = behind;
         s.ends.fresh = fresh;

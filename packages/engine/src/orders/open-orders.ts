@@ -249,7 +249,8 @@ export function removeStop(s: VenueState, market: Market, order: number): void {
   }
   const { stopLines } = market;
   if (scratch.trial.isOn && stopLines.waits(order)) {
-    scratch.trial.waited.set(order, stopLines.before(order));
+    const before = stopLines.before(order);
+    scratch.trial.waited.set(order, { before, run: stopLines.runOf(order) });
   }
   stopLines.take(order, setOfStop(orders, order));
   countInLine(s, market, order, -1);

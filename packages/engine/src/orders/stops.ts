@@ -15,9 +15,6 @@ import { serveLines } from "./serve-lines.js";
 import { cancelOpen } from "./settle.js";
 import { closePosition, trigger } from "./trigger.js";
 
-/** Words per entry of `VenueState.reaches`. */
-const REACH_WORDS = 4;
-
 export function runStops(s: VenueState, budget: WorkBudget): void {
   const { stopChoice, stopsLooked, stopsServed } = s.scratch;
   stopsLooked.length = 0;
@@ -25,12 +22,12 @@ export function runStops(s: VenueState, budget: WorkBudget): void {
   stopChoice.again.begin(0);
   reachStops(s);
   const hasTriggered = s.markets.some(hasTriggeredStops);
-  if (s.reaches.length === 0 && !hasTriggered) return;
+  if (s.reaches.size === 0 && !hasTriggered) return;
   refreshWatches(s);
   // Chosen before others are served, so none is tried again in the tick that triggers it.
   if (hasTriggered) stopChoice.chooseAgain(s);
   // Where nothing can be served, there is nothing to choose.
-  if (s.reaches.length > 0 && !s.scratch.work.isSpent) {
+  if (s.reaches.size > 0 && !s.scratch.work.isSpent) {
     if (s.rules.stopLines) serveMarkets(s, false);
     else if (budget.left > 0) serveStops(s, budget);
   }
@@ -110,31 +107,30 @@ function reachStops(s: VenueState): void {
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
-    for (let book = 0; book < market.stopBooks.length; book++) {
+    for (let set = 0; set < market.stopBooks.length; set++) {
+      const { number, mark: markTicks } = market;
+      const reach = { market: number, set, seq: s.seq, markTicks, lines: 0 };
       const isAny = s.rules.stopLines
-        ? market.stopLines.reach(book, market.mark)
-        : market.stopBooks[book]!.reach(market.mark, s.seq) > 0;
-      if (!isAny) continue;
-      s.reaches = [...s.reaches, market.number, book, s.seq, market.mark];
+        ? market.stopLines.reach(reach)
+        : market.stopBooks[set]!.reach(markTicks, s.seq) > 0;
+      if (isAny) s.reaches.add(reach);
     }
   }
 }
 
-/**
- * Drops the entries of ticks of whose stops none is left; from version 3 on, those of markets in which
- * no stop waits.
- */
+/** Drops the ticks of whose stops none waits any more. */
 function forgetServed(s: VenueState): void {
-  const kept: number[] = [];
-  for (let i = 0; i < s.reaches.length; i += REACH_WORDS) {
-    const [market, book, seq] = s.reaches.slice(i, i + REACH_WORDS);
-    const { stopLines, stopBooks } = s.markets[market!]!;
-    const isNeeded = s.rules.stopLines
-      ? stopLines.isAnyWaiting
-      : stopBooks[book!]!.waitingSince(seq!) > 0;
-    if (isNeeded) kept.push(...s.reaches.slice(i, i + REACH_WORDS));
+  if (s.rules.stopLines) {
+    for (const { stopLines } of s.markets) {
+      for (const reach of stopLines.served) if (reach.lines === 0) s.reaches.drop(reach);
+      stopLines.served.length = 0;
+    }
+    return;
   }
-  if (kept.length < s.reaches.length) s.reaches = kept;
+  for (const reach of s.reaches) {
+    const book = s.markets[reach.market]!.stopBooks[reach.set]!;
+    if (book.waitingSince(reach.seq) === 0) s.reaches.drop(reach);
+  }
 }
 
 /** Whether a tick has reached a stop that was not triggered. */
@@ -146,14 +142,17 @@ export function isReached(s: VenueState, order: number): boolean {
 
 /** Puts stops where the ticks that reached some of them have put them. */
 export function replayReaches(s: VenueState, all: readonly number[]): void {
-  const { orders, reaches } = s;
+  const { orders } = s;
   const stops = [...all].sort((a, b) => ageOf(orders, a) - ageOf(orders, b));
+  const reaches = [...s.reaches];
+  for (const reach of reaches) reach.lines = 0;
   const moved: number[] = [];
   let next = 0;
   const reachUntil = (rank: number): void => {
-    for (; next < reaches.length && reaches[next + 2]! * RANKS_PER_COMMAND <= rank; ) {
-      s.markets[reaches[next]!]!.stopLines.reach(reaches[next + 1]!, reaches[next + 3]!);
-      next += REACH_WORDS;
+    for (; next < reaches.length && reaches[next]!.seq * RANKS_PER_COMMAND <= rank; next++) {
+      const reach = reaches[next]!;
+      const { stopLines } = s.markets[reach.market]!;
+      if (!stopLines.reach(reach)) stopLines.served.push(reach);
     }
   };
   for (const order of stops) {
@@ -180,7 +179,7 @@ function ageOf(orders: OrderStore, order: number): number {
  */
 export function reachOf(s: VenueState, order: number): number {
   const { orders, reaches } = s;
-  if (reaches.length === 0) return 0;
+  if (reaches.size === 0) return 0;
   // It has a later rank if it has had a turn.
   if (s.rules.stopLines && orders.movedAt(order) > 0) return orders.movedAt(order);
   const isCovering = isExit(orders, order);
@@ -188,13 +187,13 @@ export function reachOf(s: VenueState, order: number): number {
   const market = s.markets[orders.market(order)]!;
   const book = stopsOf(s, market, order);
   const number = market.stopBooks.indexOf(book);
-  for (let i = 0; i < reaches.length; i += REACH_WORDS) {
-    if (reaches[i] !== market.number || reaches[i + 1] !== number) continue;
+  for (const { market: reached, set, seq, markTicks } of reaches) {
+    if (reached !== market.number || set !== number) continue;
     const isOlder =
-      orders.rank(order) < reaches[i + 2]! * RANKS_PER_COMMAND &&
-      (!isCovering || orders.coversSince(order) < reaches[i + 2]!);
-    const beyond = book.sign * (reaches[i + 3]! - orders.price(order));
-    if (isOlder && beyond >= 0) return reaches[i + 2]!;
+      orders.rank(order) < seq * RANKS_PER_COMMAND &&
+      (!isCovering || orders.coversSince(order) < seq);
+    const beyond = book.sign * (markTicks - orders.price(order));
+    if (isOlder && beyond >= 0) return seq;
   }
   return 0;
 }

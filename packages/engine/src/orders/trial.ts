@@ -1,15 +1,24 @@
 /** What an order that may have to be undone has changed in derived structures; see undo-trial.ts. */
 import type { Market } from "../state/market.js";
+import type { Reach } from "../state/reaches.js";
 
 /** Words per entry of `Trial.positions`. */
 export const NOTED_WORDS = 4;
+
+/** Where a stop waited in its line. */
+interface WaitedStop {
+  /** The one before it, or NONE. */
+  readonly before: number;
+  /** The tick whose stops began with it, if one's did. */
+  readonly run: Reach | undefined;
+}
 
 export class Trial {
   isOn = false;
   /** Rows of orders that were removed, in that order. */
   readonly removed: number[] = [];
-  /** Stops that were reached and have left their line, in that order: the one before it there, or NONE. */
-  readonly waited = new Map<number, number>();
+  /** Stops that were reached and have left their line, in that order. */
+  readonly waited = new Map<number, WaitedStop>();
   /** Rows of positions before a maker was met, with closing side, frontier and covered lots. */
   readonly positions: number[] = [];
 

@@ -99,8 +99,8 @@ function restoreStop(s: VenueState, market: Market, order: number): void {
 
 /** Puts those back that had been reached, last first. */
 function restoreWaiting(s: VenueState, market: Market): void {
-  for (const [order, before] of [...s.scratch.trial.waited].reverse()) {
-    market.stopLines.putBack(order, before);
+  for (const [order, { before, run }] of [...s.scratch.trial.waited].reverse()) {
+    market.stopLines.putBack(order, before, run);
     countInLine(s, market, order, 1);
   }
 }

@@ -99,7 +99,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   writeSessions(w, s);
   writeDeposits(w, s);
   writeWriters(w, s);
-  w.numbers(s.reaches);
+  w.numbers(s.reaches.words());
   w.numbers(s.carriedDisconnects);
   w.numbers(s.operatorTimes);
   if (s.rules.endsInRounds) {
@@ -167,7 +167,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   readSessions(r, s);
   readDeposits(r, s);
   readWriters(r, s);
-  s.reaches = r.numbers();
+  s.reaches.read(r.numbers());
   s.carriedDisconnects = readCarried(r);
   s.operatorTimes.push(...r.numbers());
   if (s.rules.endsInRounds) {

@@ -11,6 +11,7 @@ import { LONG, type Side, STOP_TRIGGER, type TriggerCode } from "../commands.js"
 import { NONE } from "./id-index.js";
 import { int32 } from "./memory.js";
 import { LINKS, type OrderStore } from "./orders.js";
+import type { Reach } from "./reaches.js";
 import type { HashSeed } from "./seeded-hash.js";
 import { Treap } from "./treap.js";
 
@@ -83,6 +84,10 @@ export class StopLines extends Treap {
   private readonly waiting = int32(STOP_LINES).fill(NONE);
   /** Orders that close the position and were not triggered, by position row × 4 + set. */
   private readonly closing = new Map<number, number>();
+  /** The first stop of each run of a line that one tick has reached, and that tick. */
+  private readonly runs = new Map<number, Reach>();
+  /** Ticks that have lost the last of their stops, unless one was put back. */
+  readonly served: Reach[] = [];
   /** Of the set that is being changed: 1 where a rising mark reaches its stops, else −1. */
   private sign = 1;
 
@@ -111,20 +116,45 @@ export class StopLines extends Treap {
     });
   }
 
-  /** Puts one back that waited, right behind another one or (NONE) before all. */
-  putBack(order: number, behind: number): void {
+  /**
+   * Puts one back that waited, right behind another one or (NONE) before all. `run`: what `runOf` said
+   * before it was taken.
+   */
+  putBack(order: number, behind: number, run: Reach | undefined): void {
     const line = this.orders.line(order);
     this.waiting[line] = this.insertAfter(this.waiting[line]!, behind, order);
+    if (run === undefined) return;
+    // Without it the run began with the next one, if there was any.
+    const next = this.after(order);
+    if (next !== NONE && this.runs.get(next) === run) this.runs.delete(next);
+    else run.lines++;
+    this.runs.set(order, run);
+  }
+
+  /** The tick whose stops begin with this one in its line, if one's do. */
+  runOf(order: number): Reach | undefined {
+    return this.runs.get(order);
   }
 
   take(order: number, set: number): void {
     const line = this.orders.line(order);
+    this.leaveRun(order);
     // Only a root says which set it is in; the others need not know.
     if (this.waiting[line] === order) this.waiting[line] = this.remove(order, order);
     else {
       const at = line * SETS + set;
       this.pending[at] = this.remove(this.pending[at]!, order);
     }
+  }
+
+  /** Lets the run of a line that begins with this stop begin with the next one, or end. */
+  private leaveRun(order: number): void {
+    const run = this.runs.get(order);
+    if (run === undefined) return;
+    this.runs.delete(order);
+    const next = this.after(order);
+    if (next !== NONE && !this.runs.has(next)) this.runs.set(next, run);
+    else if (--run.lines === 0) this.served.push(run);
   }
 
   /** Whether a tick has reached it. */
@@ -137,25 +167,23 @@ export class StopLines extends Treap {
     return this.first(this.waiting[line]!);
   }
 
-  get isAnyWaiting(): boolean {
-    return this.waiting.some((root) => root !== NONE);
-  }
-
-  /** Lets the stops wait that a mark reaches; returns whether there are any. */
-  reach(set: number, markTicks: number): boolean {
+  /** Lets the stops wait that a tick reaches; returns whether there are any. */
+  reach(reach: Reach): boolean {
+    const { set, markTicks } = reach;
     const sign = signOf(set);
     const limit = sign * markTicks;
     const isReached = (order: number): boolean => sign * this.orders.price(order) <= limit;
-    let isAny = false;
     for (let line = 0; line < LATER_LINES; line++) {
       const root = this.pending[line * SETS + set]!;
-      if (root === NONE || !isReached(this.first(root))) continue;
+      const first = this.first(root);
+      if (first === NONE || !isReached(first)) continue;
       this.cut(root, isReached);
       this.pending[line * SETS + set] = this.tail;
       this.waiting[line] = this.join(this.waiting[line]!, this.head);
-      isAny = true;
+      this.runs.set(first, reach);
+      reach.lines++;
     }
-    return isAny;
+    return reach.lines > 0;
   }
 
   /** Notes or forgets the order of a position that closes it. */
@@ -172,6 +200,8 @@ export class StopLines extends Treap {
     this.pending.fill(NONE);
     this.waiting.fill(NONE);
     this.closing.clear();
+    this.runs.clear();
+    this.served.length = 0;
   }
 
   /** All stops, for audits: by line, the sets of those not reached, then those that wait. */

@@ -14,6 +14,7 @@ import { NONE } from "./id-index.js";
 import { KeptRequests } from "./kept-requests.js";
 import { FIGURE_WORDS, type Market } from "./market.js";
 import { OrderStore } from "./orders.js";
+import { Reaches } from "./reaches.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
@@ -69,11 +70,7 @@ export class VenueTables {
   seq = 0;
   timeMs = 0;
   lastTickMs = 0;
-  /**
-   * Ticks that reached stops of which some still wait, oldest first: market, side, seq of the tick and
-   * mark in ticks, each. A stop waits if one of them is younger than it and at or beyond its price.
-   */
-  reaches: readonly number[] = [];
+  readonly reaches = new Reaches();
   /**
    * Sessions that were lost together and whose orders are still to be canceled, as they were lost, then
    * by account and number: account, session and seq of the loss, each. Replaced, never written to.

@@ -21,6 +21,7 @@ export function describeDerived(s: VenueState): unknown {
       .map((row) => [s.orders.id(row), s.orders.index.get(s.orders.id(row)) === row]),
     openCount: s.orders.open,
     expiring: [expiring.length, s.orders.extras.expiries.size, s.orders.extras.expiries.nextTime()],
+    reaches: [...s.reaches],
     markets: s.markets.map((market) => describeMarket(s, market)),
   };
 }

@@ -10,7 +10,7 @@ import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { MARKET_STATUSES, type Market } from "../../state/market.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { ENGINE_VERSION, RULE_SETS, type RuleSet } from "../../versions.js";
 import { genesis } from "../commands.js";
 import { indexSlot } from "../index-slot.js";
 import { SoleWriter } from "../sole-writer.js";
@@ -26,6 +26,8 @@ export interface VenueOptions {
   readonly cohort?: CohortStage;
   /** Of the rules; the newest unless given. */
   readonly version?: number;
+  /** The rules of all versions; those of this release unless given. */
+  readonly ruleSets?: readonly RuleSet[];
   /** Start prices are set unless this is false. */
   readonly indexed?: boolean;
 }
@@ -37,7 +39,7 @@ type OperatorCommand = Exclude<
 type WithoutTimes<T> = T extends unknown ? Omit<T, "stampMs" | "expiresAtMs"> : never;
 
 export class Venue {
-  engine = new Engine();
+  engine: Engine;
   readonly listings: readonly Listing[];
   readonly config: VenueConfig;
   /** Events of the last command. */
@@ -45,8 +47,11 @@ export class Venue {
   private opened = 0;
   private isAuditedLater = false;
   private readonly writer = new SoleWriter();
+  private readonly ruleSets: readonly RuleSet[];
 
   constructor(options: VenueOptions = {}) {
+    this.ruleSets = options.ruleSets ?? RULE_SETS;
+    this.engine = Engine.knowing(this.ruleSets);
     this.listings = options.markets ?? [BTC];
     this.config = venueConfig(this.listings, options.config);
     const engineVersion = options.version ?? ENGINE_VERSION;
@@ -88,7 +93,7 @@ export class Venue {
 
   /** Goes on with an engine that is restored from the snapshot. */
   restarts(): void {
-    this.engine = Engine.restore(this.engine.snapshot());
+    this.engine = Engine.restore(this.engine.snapshot(), this.ruleSets);
   }
 
   /** Gives the command that was applied last to another engine in the state of before it. */
