@@ -6,7 +6,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import {
-  failIfLate,
+  failIfOver,
   isWithoutNatsServer,
   Lateness,
   type NatsServer,
@@ -300,7 +300,7 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
       ]);
       await Promise.all([cluster.gateway(0).start(), cluster.gateway(1).start()]);
       await untilHeard(cluster.gateway(0), ALL);
-      failIfLate(overrun);
+      failIfOver([overrun]);
     });
   });
 
@@ -311,7 +311,7 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
       await Promise.all(cluster.nats.servers.map((server) => server.kill()));
       const overrun = await tradingBack(cause, await quorumWithout(leader), lateness);
       await restart(leader);
-      failIfLate(overrun);
+      failIfOver([overrun]);
     });
   });
 
@@ -328,7 +328,7 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
       ]);
       await restart(leader);
       await untilHeard(cluster.gateway(0), ALL);
-      failIfLate(overrun);
+      failIfOver([overrun]);
     });
   });
 

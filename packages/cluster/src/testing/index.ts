@@ -1,7 +1,7 @@
 export { CertificateAuthority, type Identity } from "./certificates.js";
 export { type KeyedUser, newKeyedUser } from "./credentials.js";
 export { FaultProxy } from "./fault-proxy.js";
-export { failIfLate, finishedWithin, Lateness } from "./lateness.js";
+export { failIfOver, finishedWithin, Lateness } from "./lateness.js";
 export { LogMember } from "./log-member.js";
 export { MemoryMirror } from "./memory-mirror.js";
 export { isWithoutNatsServer, natsServerPath } from "./nats-binary.js";
