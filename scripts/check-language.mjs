@@ -16,23 +16,40 @@ const LIST_COMMAS = 7;
 
 const FENCE = /^\s*```/;
 const LEAD = /^\s*(?:[-*] |\d+\. |#+ |> )?\s*/;
+/** What begins a text of its own: an item, a heading, a quotation, a row of a table, a comment. */
+const BEGINS = /^\s*(?:[-*] |\d+\. |#+ |> |\||<!--)/;
+/** What no line continues. */
+const ENDS = /^\s*(?:#+ |\||<!--)/;
 const END = /(?<=[.!?]["”’)*_]*)\s+(?=\S)/;
 
 /** One line per sentence that is too long: `name:line: N words: its beginning`. */
 export function longSentences(name, page) {
-  const found = [];
-  let isCode = false;
-  for (const [i, line] of page.split("\n").entries()) {
-    if (FENCE.test(line)) isCode = !isCode;
-    if (isCode || /^\s*<!--/.test(line)) continue;
-    for (const sentence of sentencesIn(line)) {
+  return textsOf(page).flatMap(({ line, text }) =>
+    sentencesIn(text).flatMap((sentence) => {
       const words = sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
       const isList = sentence.split(",").length > LIST_COMMAS;
-      if (words <= MAX_WORDS || isList) continue;
-      found.push(`${name}:${i + 1}: ${words} words: ${sentence.slice(0, 60)}…`);
+      if (words <= MAX_WORDS || isList) return [];
+      return [`${name}:${line}: ${words} words: ${sentence.slice(0, 60)}…`];
+    }),
+  );
+}
+
+/** Paragraphs, items, headings and rows, each as one line, with the line where it begins. */
+function textsOf(page) {
+  const texts = [];
+  let isCode = false;
+  let isOpen = false;
+  for (const [i, text] of page.split("\n").entries()) {
+    if (FENCE.test(text)) isCode = !isCode;
+    if (isCode || FENCE.test(text) || text.trim() === "" || /^\s*<!--/.test(text)) {
+      isOpen = false;
+      continue;
     }
+    if (isOpen && !BEGINS.test(text)) texts.at(-1).text += ` ${text.trim()}`;
+    else texts.push({ line: i + 1, text });
+    isOpen = !ENDS.test(text);
   }
-  return found;
+  return texts;
 }
 
 function sentencesIn(line) {

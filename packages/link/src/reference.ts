@@ -18,7 +18,7 @@ writes it again. The link is internal: both sides are of one release, and no cli
 
 An edge sends requests, and the core answers or refuses each once, in any order. Either side sends
 notices. An edge has at most \`window\` requests in flight, which the core says in \`welcome\`. What is wrong
-with a frame ends the link with a \`bye\` that names frame and field; an unknown type or another version
+with a frame ends the link with a \`bye\` that names frame and field. An unknown type or another version
 ends it with a message that names both. Values are in the order of the table, without names.
 
 \`\`\`
@@ -26,14 +26,14 @@ u32 length │ u16 type │ u32 epoch │ count position │ request, answer, re
 \`\`\`
 
 Integers are little endian. \`count\` is a whole number from 0 to 2^53 − 1 in groups of seven bits, the lowest
-first; \`number\` and \`whole number\` are doubles; \`text\` is UTF-8 after the count of its bytes; \`flag\` is one
-byte; a word of a list is the count of its index. Of an object of the contract a bit for each property that
+first. \`number\` and \`whole number\` are doubles. \`text\` is UTF-8 after the count of its bytes. \`flag\` is one
+byte, and a word of a list is the count of its index. Of an object of the contract a bit for each property that
 may be missing comes first. A core's frame has at most ${MAX_FRAME_BYTES} bytes, an edge's ${MAX_EDGE_FRAME_BYTES}. Every frame
 has the epoch and the position of its sender: an edge ignores older epochs, and shows clients no position
 below the last.
 
 A request that was sent before, to this core or another, and has no answer, says so (\`again\`); it is
-otherwise the same to the byte. The requests marked with * change the venue and nobody signs them: their
+otherwise the same to the byte. The requests marked with * change the venue and nobody signs them. Their
 terms are an id of 16 bytes and, as count, the last moment by the venue's time at which they may be executed.
 The engine executes an id once. Of others there are no terms.
 `;
@@ -41,14 +41,14 @@ The engine executes an id once. Of others there are no terms.
 const STREAMS = `## Streams, and an edge that does not read
 
 An edge follows a public stream while sockets of it read the stream, and ten seconds longer. The core
-reads each followed stream once for all edges and sends each change once to each of them, in rounds: at
-most one per 10 ms, and at most an eighth of its thread's time. The edge keeps the state, so further
+reads each followed stream once for all edges and sends each change once to each of them. It does so in
+rounds: at most one per 10 ms, and at most an eighth of its thread's time. The edge keeps the state, so further
 readers cost the core nothing. The sum of a book is over its published levels; an edge whose copy has
 another sum ends its link.
 
-A reader of a private stream begins with \`readStream\`, page by page if it resumes, and is live once it has
+A reader of a private stream begins with \`readStream\`, page by page if it resumes. It is live once it has
 the last page: frames arrive in order, so updates after \`seq\` follow. All edges share 256 rows of the
-history in a turn of the core's event loop, one read of each in turn; a page has 64, and 256 more that it
+history in a turn of the core's event loop, one read of each in turn. A page has 64, and 256 more that it
 refers to. An edge asks for no page that the socket has no room for.
 
 The core counts the edges that have sockets of a session. A link that ends takes all sessions of its edge
