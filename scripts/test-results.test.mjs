@@ -58,7 +58,10 @@ describe("closing line", () => {
     const first = run(file(PROCESS, 2, 1, LATE), file(KILLS, 3));
     const late = lateNames(first);
     const lineAfter = (again, succeeded) => {
-      const both = withRepeated({ results: first, succeeded: false }, { results: again, succeeded });
+      const both = withRepeated(
+        { results: first, succeeded: false },
+        { results: again, succeeded },
+      );
       return summaryLine({ ...countResults(both.results, both.succeeded), late });
     };
     expect(lineAfter(run(file(PROCESS, 3)), true)).toBe(
