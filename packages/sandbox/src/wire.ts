@@ -103,6 +103,8 @@ class Way {
   private dueMs = 0;
   private waiting = 0;
   private bytes = 0;
+  /** Whether what was handed on waits for its reader. */
+  private isFull = false;
   private readonly timers = new Set<NodeJS.Timeout>();
 
   constructor(
@@ -120,13 +122,13 @@ class Way {
     }
     this.waiting++;
     this.bytes += bytes;
-    if (this.bytes > MAX_UNDERWAY_BYTES) this.from.pause();
+    this.flow();
     const timer = setTimeout(() => {
       this.timers.delete(timer);
       this.waiting--;
       this.bytes -= bytes;
-      if (this.bytes <= MAX_UNDERWAY_BYTES) this.from.resume();
       this.hand(deliver);
+      this.flow();
     }, this.dueMs - nowMs);
     this.timers.add(timer);
   }
@@ -138,8 +140,18 @@ class Way {
   }
 
   private hand(deliver: () => unknown): void {
-    if (this.to.destroyed || deliver() !== false) return;
-    this.from.pause();
-    this.to.once("drain", () => this.from.resume());
+    if (this.to.destroyed || deliver() !== false || this.isFull) return;
+    this.isFull = true;
+    this.to.once("drain", () => {
+      this.isFull = false;
+      this.flow();
+    });
+    this.flow();
+  }
+
+  /** Reads no more while the reader is behind, or while enough is underway. */
+  private flow(): void {
+    if (this.isFull || this.bytes > MAX_UNDERWAY_BYTES) this.from.pause();
+    else this.from.resume();
   }
 }
