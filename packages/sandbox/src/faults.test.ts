@@ -142,6 +142,47 @@ test("restart-gateway: connections are refused until it is over", async () => {
   expect(answers).toEqual([false, false, true, true]);
 });
 
+test("restarts that overlap: the gateway is away until the last of them ends, whoever waits is answered then", async () => {
+  const { venue } = await started();
+  const answers: boolean[] = [];
+  const both = "1s restart-gateway 10s\n2s restart-gateway 2s\n14s end";
+  await venue.play(parseScenario(both, "both"), {
+    each: async () => {
+      answers.push(
+        await fetch(`${venue.url}/healthz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
+    },
+  });
+  expect(answers.map(Number).join("")).toBe("00000000001111");
+  const before = venue.time;
+  await Promise.all([
+    venue.faults.restartGateway({ downFor: "10s" }),
+    venue.faults.restartGateway({ downFor: "1s" }),
+  ]);
+  expect(venue.time).toBe(before + 10_000);
+});
+
+test("restarts that overlap in real time: both calls resolve once it is open again", async () => {
+  const { venue } = await started({ time: { speed: 50 } });
+  const before = venue.time;
+  await Promise.all([
+    venue.faults.restartGateway({ downFor: "10s" }),
+    venue.faults.restartGateway({ downFor: "1s" }),
+  ]);
+  expect(venue.time).toBeGreaterThanOrEqual(before + 10_000);
+});
+
+test("a restart in manual time within a longer one of a scenario: resolves when that is over", async () => {
+  const { venue } = await started();
+  venue.beginPlay(parseScenario("0s restart-gateway 10s\n20s end", "restart"));
+  await venue.advance("1s");
+  await venue.faults.restartGateway({ downFor: "1s" });
+  expect(await fetch(`${venue.url}/healthz`).then(({ ok }) => ok)).toBe(true);
+});
+
 test("saved while the gateway is away: it comes back when it is due, also from the saved moment", async () => {
   const { venue } = await started();
   const isUp = () =>

@@ -175,8 +175,14 @@ export class FaultyLink extends EdgeLink {
     return {
       answered: (body, notes) => {
         note();
-        if (name === "signIn") void this.granted().then(() => outcome.answered(body, notes));
-        else outcome.answered(body, notes);
+        if (name !== "signIn") {
+          outcome.answered(body, notes);
+          return;
+        }
+        this.granted().then(
+          () => outcome.answered(body, notes),
+          () => outcome.refused(new ApiError("internal_error", {}), notes),
+        );
       },
       refused: (error, notes) => {
         note(error instanceof ApiError ? error.code : error.name);

@@ -1,7 +1,9 @@
 export { assertVenue, sandboxMatchers, type Wanted } from "./assertions.js";
 export { startVenue } from "./control/control-server.js";
 export type { Duration } from "./durations.js";
+export { SandboxStopped } from "./failures.js";
 export type { NextRequests, RefusalOptions } from "./faults.js";
+export { MAX_SPEED } from "./followed-clock.js";
 export type { LiquidityOptions } from "./liquidity.js";
 export type {
   KeyedTrader,

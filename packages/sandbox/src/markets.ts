@@ -179,7 +179,9 @@ export class SandboxMarkets {
       indexTicks,
       slot,
     } as const;
-    void this.venue().submitted(update, NO_EVIDENCE, (applied) => {
+    // Not awaited: it is applied with the next tick.
+    this.venue().submit(update, NO_EVIDENCE, (applied) => {
+      if (applied === null) return;
       const { views } = this.venue();
       const accepted = Math.round((views.ticker(symbol)?.index ?? 0) / tickSize);
       market.isHeld = views.outcome(applied).kind !== "refused" && accepted !== indexTicks;

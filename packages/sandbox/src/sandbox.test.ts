@@ -1,10 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openJournal } from "@perpgate/journal";
+import { POLL } from "@perpgate/journal/testing";
 import { privateKeyAccount } from "@perpgate/sdk";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type SandboxOptions, type SandboxVenue, startVenue } from "./index.js";
+import { Deferred } from "./deferred.js";
+import { parseScenario, type SandboxOptions, type SandboxVenue, startVenue } from "./index.js";
 
 async function started(options: SandboxOptions = {}): Promise<SandboxVenue> {
   const venue = await startVenue(options);
@@ -142,6 +145,24 @@ describe("a venue in manual time", () => {
   });
 });
 
+test.runIf(existsSync("/dev/shm"))(
+  "a folder in memory of a process that was killed: removed by the next start; that of a living one stays",
+  async () => {
+    const venue = await started();
+    const [own = ""] = readdirSync("/dev/shm").filter((name) => name.includes(`-${process.pid}-`));
+    const { pid } = spawnSync("true");
+    const [dead, living] = [pid, process.ppid].map((id) =>
+      join("/dev/shm", `${own.replace(`-${process.pid}-`, `-${id}-`)}x`),
+    );
+    if (dead === undefined || living === undefined) throw new Error("two names");
+    onTestFinished(() => rmSync(living, { recursive: true }));
+    for (const folder of [dead, living]) mkdirSync(join(folder, "journal"), { recursive: true });
+    await started();
+    expect([existsSync(dead), existsSync(living)]).toEqual([false, true]);
+    await venue.advance("1s");
+  },
+);
+
 /** What a process holds: handles of Node, descriptors of the kernel, folders of sandboxes. */
 function held(): number {
   const foldersIn = (place: string) =>
@@ -184,6 +205,102 @@ test("stop while a year passes: stops, and the call rejects", async () => {
   await year;
 });
 
+test("stop while a scenario plays in real time: stops, and the call rejects; a later one, too", async () => {
+  const venue = await startVenue({ time: "real", liquidity: false });
+  const hour = expect(venue.play("quiet-hour")).rejects.toThrow("has stopped");
+  const restart = expect(venue.faults.restartGateway({ downFor: "1h" })).rejects.toThrow(
+    "has stopped",
+  );
+  await venue.stop();
+  await Promise.all([hour, restart]);
+  await expect(venue.play("quiet-hour")).rejects.toThrow("has stopped");
+});
+
+test.runIf(existsSync("/dev/shm"))(
+  "a log that cannot be written in real time: every call rejects with the reason, the process goes on",
+  async () => {
+    const folder = mkdtempSync("/dev/shm/perpgate-full-");
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const venue = await startVenue({ folder, time: { speed: 10_000 } });
+    const playing = expect(venue.play("restored-funding")).rejects.toThrow("the journal stopped");
+    const down = expect(venue.faults.restartGateway({ downFor: "300d" })).rejects.toThrow(
+      "the journal stopped",
+    );
+    // The next segment of the log cannot be made.
+    rmSync(join(folder, "journal"), { recursive: true });
+    expect(await venue.failed).toMatchObject({ code: "journal_stopped" });
+    await playing;
+    await down;
+    await expect(venue.trader()).rejects.toThrow("the journal stopped");
+    await expect(venue.price("BTCUSD", 1)).rejects.toThrow("the journal stopped");
+    await expect(venue.stop()).rejects.toThrow("the journal stopped");
+  },
+);
+
+test("a grant that cannot be credited: the sign-in fails, every call says why", async () => {
+  const venue = await startVenue({ grant: 1e10 });
+  const account = privateKeyAccount(`0x${"11".repeat(32)}`);
+  // The SDK repeats what ended with an internal error.
+  await expect(venue.client().signIn({ account })).rejects.toMatchObject({
+    name: "PerpgateError",
+  });
+  const reason = "a grant of 10000000000 dollars: funds are a number of dollars above 0";
+  expect((await venue.failed).message).toContain(reason);
+  expect(() => venue.setTime("real")).toThrow(reason);
+  await expect(venue.advance("1s")).rejects.toThrow(reason);
+  await expect(venue.stop()).rejects.toThrow(reason);
+});
+
+describe("what moves time while a scenario plays", () => {
+  const MINUTE = parseScenario("1m end", "minute");
+
+  test("from manual to real time: it goes on with the clock to its end", async () => {
+    const venue = await started();
+    const playing = venue.play(MINUTE, {
+      each: () => venue.setTime({ speed: 200 }),
+    });
+    await playing;
+    expect(venue.scenario).toMatchObject({ isOver: true, problem: null });
+  });
+
+  test("paused while the call moves time: time stands until it is moved again", async () => {
+    const venue = await started();
+    const { time } = venue;
+    let turns = 0;
+    const paused = new Deferred<void>();
+    const playing = venue.play(MINUTE, {
+      each: async () => {
+        if (++turns < 5) return;
+        await venue.setTime("manual");
+        paused.resolve();
+      },
+    });
+    await paused.promise;
+    await venue.fund(`0x${"11".repeat(20)}`, 1);
+    expect(venue.time).toBe(time + 5_000);
+    await venue.advance("10s");
+    expect(venue.time).toBe(time + 15_000);
+    await venue.setTime({ speed: 200 });
+    await playing;
+    expect(turns).toBe(5);
+  });
+});
+
+test("pause: at once, also at a speed that no machine keeps; the state says how fast it was", async () => {
+  const venue = await started({ time: { speed: 10_000 } });
+  await venue.takers("BTCUSD", { rate: 100 });
+  const before = venue.time;
+  await expect.poll(() => venue.time, POLL).toBeGreaterThan(before + 600_000);
+  expect(venue.measuredSpeed).toBeGreaterThan(0);
+  const asked = venue.time;
+  await venue.setTime("manual");
+  const { time } = venue;
+  expect(time - asked).toBeLessThanOrEqual(200);
+  await venue.advance("1s");
+  expect(venue.time).toBe(time + 1_000);
+  expect([venue.speed, venue.measuredSpeed]).toEqual([0, 0]);
+});
+
 test("in real time ticks go on without a call", async () => {
   const venue = await started({ time: { speed: 100 } });
   const before = venue.time;
@@ -207,6 +324,7 @@ test.each<[SandboxOptions, string]>([
   [{ seed: Number.NaN }, "seed is a whole number, not NaN"],
   [{ start: new Date("yesterday") }, "start is a date, or Unix milliseconds, not Invalid Date"],
   [{ time: { speed: 0 } }, "speed is a number above 0"],
+  [{ grant: -1 }, "grant is a number of dollars of at least 0, not -1"],
   [{ markets: ["DOGEUSD"] }, "no market DOGEUSD: the default ones are BTCUSD, ETHUSD, SOLUSD"],
 ])("startVenue %j: rejects with the reason", async (options, reason) => {
   await expect(startVenue(options)).rejects.toThrow(reason);

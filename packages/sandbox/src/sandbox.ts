@@ -9,8 +9,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { LOG_START, nodeDisk, SegmentReader } from "@perpgate/journal";
@@ -20,11 +19,14 @@ import {
   type Session,
   sessionKeyFromSecret,
 } from "@perpgate/sdk";
-import { NO_EVIDENCE, TICK_MS } from "@perpgate/venue";
+import { NO_EVIDENCE, NotApplied, TICK_MS } from "@perpgate/venue";
 import { OWN_NONCE, type SandboxAccount, SandboxAccounts } from "./accounts.js";
 import type { SandboxCommand, SandboxCommandKind } from "./commands.js";
+import { Deferred } from "./deferred.js";
 import { type Duration, durationMs } from "./durations.js";
+import { SandboxStopped } from "./failures.js";
 import { PlannedFaults } from "./faults.js";
+import { newFolder, removeLeftovers } from "./folders.js";
 import { FollowedClock } from "./followed-clock.js";
 import type { LiquidityOptions } from "./liquidity.js";
 import { type SandboxMarketState, SandboxMarkets } from "./markets.js";
@@ -71,9 +73,6 @@ export interface Playing<T> {
   readonly over: Promise<T>;
 }
 
-/** Linux keeps this folder in memory: an hour has 18,000 batches, and a disk syncs each. */
-const MEMORY = "/dev/shm";
-const FOLDERS = existsSync(MEMORY) ? MEMORY : tmpdir();
 /** The year 2248; sessions of the sandbox end after it. */
 const MAX_START_MS = 2 ** 43;
 const MANUAL_START_MS = Date.parse("2026-01-01T00:00:00Z");
@@ -85,10 +84,6 @@ const SIGN_IN_MS = 600_000;
 const TICKS_OF_A_PRICE = 2;
 /** More than the venue holds a jump back. */
 const TICKS_OF_A_JUMP = 20;
-
-function newFolder(): string {
-  return mkdtempSync(join(FOLDERS, "perpgate-sandbox-"));
-}
 
 /** A log that is continued would be another one for the same seed. */
 function emptyFolder(folder: string): string {
@@ -125,8 +120,10 @@ export class SandboxVenue {
   private replaying: Replay | undefined;
   /** While the gateway is closed for a time. */
   private downUntilMs: number | undefined;
-  private reopened: Promise<void> = Promise.resolve();
-  private onReopened: () => void = () => undefined;
+  /** For those that wait until it is open again. */
+  private reopening: Deferred<void> | undefined;
+  /** How often the way in which time moves was set. */
+  private timesSet = 0;
   private readonly planned = new PlannedFaults();
   private readonly recorder: RunRecorder;
   private readonly startMs: number;
@@ -135,11 +132,17 @@ export class SandboxVenue {
     () => this.parts,
     (downMs) => this.restartGateway(downMs),
   );
-  private isStopping = false;
+  /** What every call rejects with, once it has failed or is stopping. */
+  private ended: Error | undefined;
+  private readonly failure = new Deferred<Error>();
+  private stopping: Promise<void> | undefined;
 
   private constructor(private readonly options: SandboxOptions) {
-    const { seed = 1, start, time = "manual", folder } = options;
+    const { seed = 1, start, time = "manual", folder, grant = 0 } = options;
     if (!Number.isSafeInteger(seed)) throw new RangeError(`seed is a whole number, not ${seed}`);
+    if (!(grant >= 0)) {
+      throw new RangeError(`grant is a number of dollars of at least 0, not ${grant}`);
+    }
     this.random = new Seed(seed);
     this.port = options.port ?? 0;
     const begins = start ?? (time === "manual" ? MANUAL_START_MS : Date.now());
@@ -155,6 +158,7 @@ export class SandboxVenue {
       (name) => this.random.fraction(name),
     );
     this.accounts = this.newAccounts();
+    removeLeftovers();
     this.folder = folder === undefined ? newFolder() : emptyFolder(folder);
     const symbols = this.markets.definitions.map(({ symbol }) => symbol);
     this.recorder = new RunRecorder(() => this.parts.venue, symbols);
@@ -174,7 +178,7 @@ export class SandboxVenue {
       await sandbox.exclusive(() => sandbox.step(TICKS_OF_A_PRICE));
       sandbox.follow(options.time ?? "manual");
     } catch (error) {
-      await sandbox.stop();
+      await sandbox.stop().catch(() => undefined);
       throw error;
     }
     return sandbox;
@@ -198,6 +202,19 @@ export class SandboxVenue {
   /** Times that of the clock; 0 in manual time. */
   get speed(): number {
     return this.clock?.speed ?? 0;
+  }
+
+  /** How fast time went in the last seconds; less than `speed` where the machine cannot keep that. */
+  get measuredSpeed(): number {
+    return this.clock?.measuredSpeed ?? 0;
+  }
+
+  /**
+   * Resolves with what made the sandbox fail, such as a full disk: time stands then, and every call rejects
+   * with it.
+   */
+  get failed(): Promise<Error> {
+    return this.failure.promise;
   }
 
   /** The address of the control API; undefined unless `control` was given. */
@@ -229,6 +246,7 @@ export class SandboxVenue {
 
   /** The same, with a way to sign what another program sends for the session. */
   async keyedTrader({ funds = 10_000 }: TraderOptions = {}): Promise<KeyedTrader> {
+    this.requireRunning();
     const name = `trader/${++this.traders}`;
     const account = privateKeyAccount(this.random.hex(`${name}/wallet`, 32));
     const sessionKey = sessionKeyFromSecret("ed25519", this.random.hex(`${name}/key`, 32));
@@ -277,12 +295,15 @@ export class SandboxVenue {
     const ms = durationMs(duration);
     if (!this.isManual)
       throw new RangeError("time passes without a call here: advance is for manual time");
-    return this.exclusive(() => this.step(Math.round(ms / TICK_MS)));
+    return this.exclusive(async () => {
+      await this.step(Math.round(ms / TICK_MS));
+    });
   }
 
-  /** Lets time stand still, or go with the machine's clock, from now on. */
-  setTime(time: SandboxTime): void {
+  /** Lets time stand still, or go with the machine's clock, from now on; resolves once it does. */
+  setTime(time: SandboxTime): Promise<void> {
     this.follow(time);
+    return this.exclusive(async () => undefined);
   }
 
   /** Replaces the quotes of a market; false: takes them away. */
@@ -302,7 +323,8 @@ export class SandboxVenue {
 
   /**
    * Plays a scenario from now on; one after the other. In manual time this lets the time of the scenario
-   * pass, and calls `each` after every part of it; otherwise it resolves at its end.
+   * pass, and calls `each` after every part of it, unless `setTime` is called meanwhile; otherwise it
+   * resolves at its end.
    */
   async play(scenario: Scenario | string, turns: PlayOptions = {}): Promise<void> {
     return this.passed(this.beginPlay(scenario), turns);
@@ -310,6 +332,7 @@ export class SandboxVenue {
 
   /** Begins a scenario, and leaves it to the caller to let time pass. */
   beginPlay(scenario: Scenario | string): Playing<void> {
+    this.requireRunning();
     const parsed = typeof scenario === "string" ? namedScenario(scenario) : scenario;
     for (const market of parsed.markets) this.markets.priceOf(market, this.nowMs);
     if (this.playback?.isOver === false) {
@@ -351,6 +374,9 @@ export class SandboxVenue {
       venue: () => this.parts.venue,
       send: (command: SandboxCommand<SandboxCommandKind>) => this.attempt(command),
     };
+    // Another call may have begun one, or stopped the sandbox, while the files were opened.
+    if (this.ended !== undefined || this.replaying?.isOver === false) await recording.close();
+    this.requireNoReplay();
     const replay = new Replay(parts, this.nowMs, options);
     this.replaying = replay;
     return replay;
@@ -365,14 +391,21 @@ export class SandboxVenue {
   private async passed<T>(playing: Playing<T>, { every = "1s", each }: PlayOptions): Promise<T> {
     const everyMs = durationMs(every);
     if (everyMs < TICK_MS) throw new RangeError(`every is at least ${TICK_MS} ms`);
-    while (this.isManual && !playing.isOver) {
+    const { timesSet } = this;
+    const isOurs = () => this.isManual && this.timesSet === timesSet;
+    while (isOurs() && !playing.isOver) {
       await this.advance(everyMs);
-      await each?.(this.nowMs);
+      if (isOurs()) await each?.(this.nowMs);
     }
     return playing.over;
   }
 
+  private requireRunning(): void {
+    if (this.ended !== undefined) throw this.ended;
+  }
+
   private requireNoReplay(): void {
+    this.requireRunning();
     if (this.replaying?.isOver === false) throw new RangeError("a recording is not over yet");
   }
 
@@ -422,6 +455,7 @@ export class SandboxVenue {
       this.playback = state.playback === undefined ? undefined : Playback.from(state.playback);
       this.downUntilMs = state.downUntilMs;
       await this.open();
+      if (this.downUntilMs === undefined) this.noteReopened();
       this.markets.restore(state.markets);
     });
   }
@@ -452,49 +486,90 @@ export class SandboxVenue {
     });
   }
 
-  /** Closes clients, sockets and port; removes the data, unless a folder was given for them. */
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    this.clock?.stop();
+  /**
+   * Closes clients, sockets and port; removes the data, unless a folder was given for them. Calls that wait
+   * for time to pass reject. Rejects at its end if the sandbox had failed.
+   */
+  stop(): Promise<void> {
+    this.stopping ??= this.stopOnce();
+    return this.stopping;
+  }
+
+  private async stopOnce(): Promise<void> {
+    const failed = this.ended;
+    this.end(new SandboxStopped());
     await this.controlServer?.close();
-    await this.last.catch(() => undefined);
+    await this.last;
     for (const client of this.clients) client.close();
-    await this.runs?.close();
-    this.runs = undefined;
-    for (const saved of [...this.saved]) saved.discard();
-    if (this.options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
+    try {
+      await this.runs?.close();
+    } finally {
+      this.runs = undefined;
+      for (const saved of [...this.saved]) saved.discard();
+      if (this.options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
+    }
+    if (failed !== undefined) throw failed;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
+  /** Of a part that nobody called: every call says it from now on. */
+  private fail(error: unknown): void {
+    const reason = error instanceof Error ? error : new Error(String(error));
+    if (this.ended === undefined) this.failure.resolve(reason);
+    this.end(reason);
+  }
+
+  /** No time passes from now on, so what waits for that ends. */
+  private end(reason: Error): void {
+    if (this.ended !== undefined) return;
+    this.ended = reason;
+    this.clock?.stop();
+    this.playback?.fail(reason);
+    this.replaying?.fail(reason);
+    this.reopening?.reject(reason);
+  }
+
   private get parts(): Parts {
-    if (this.runs === undefined) throw new Error("this sandbox has stopped");
+    if (this.runs === undefined) throw this.ended ?? new SandboxStopped();
     return this.runs;
   }
 
   /** Resolves once it is open again, which happens as the venue's time passes. */
   private async restartGateway(downMs: number): Promise<void> {
     await this.exclusive(() => this.closeGateway(downMs));
-    if (this.isManual) await this.exclusive(() => this.step(Math.ceil(downMs / TICK_MS)));
-    await this.reopened;
+    const { reopening } = this;
+    if (this.isManual) {
+      await this.exclusive(async () => {
+        const { downUntilMs = this.nowMs } = this;
+        await this.step(Math.ceil((downUntilMs - this.nowMs) / TICK_MS));
+      });
+    }
+    await reopening?.promise;
   }
 
+  /** Until the end of the longest restart, where several overlap. */
   private async closeGateway(downMs: number): Promise<void> {
     await this.parts.closeGateway();
-    this.downUntilMs = this.nowMs + downMs;
-    this.reopened = new Promise((resolve) => {
-      this.onReopened = resolve;
-    });
+    this.downUntilMs = Math.max(this.downUntilMs ?? 0, this.nowMs + downMs);
+    this.reopening ??= new Deferred<void>();
+    // A scenario waits for nothing.
+    this.reopening.promise.catch(() => undefined);
     await this.reopenIfDue();
   }
 
   private async reopenIfDue(): Promise<void> {
     if (this.downUntilMs === undefined || this.nowMs < this.downUntilMs) return;
-    this.downUntilMs = undefined;
     await this.openGateway();
-    this.onReopened();
+    this.downUntilMs = undefined;
+    this.noteReopened();
+  }
+
+  private noteReopened(): void {
+    this.reopening?.resolve();
+    this.reopening = undefined;
   }
 
   private async openGateway(): Promise<void> {
@@ -533,10 +608,9 @@ export class SandboxVenue {
       granted: () => this.granting,
       page: this.options.page,
       control: this.control,
-      onFault: (error) => {
-        throw error;
-      },
+      onFault: (error) => this.fail(error),
     });
+    void this.runs.venue.failed.then((error) => this.fail(error));
     if (this.downUntilMs === undefined) await this.openGateway();
     this.runs.venue.observe({
       onCommand: (applied) => {
@@ -555,39 +629,57 @@ export class SandboxVenue {
     const { grant = 0 } = this.options;
     if (grant === 0 || this.known.has(address)) return;
     this.known.add(address);
-    this.granting = this.fund(address, grant).catch((error: unknown) => {
-      if (!this.isStopping) throw error;
+    this.granting = this.fund(address, grant);
+    this.granting.catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.fail(new Error(`a grant of ${grant} dollars: ${why}`, { cause: error }));
     });
   }
 
   /** Follows the machine's clock from now on, or stands still. */
   private follow(time: SandboxTime): void {
+    this.requireRunning();
     this.clock?.stop();
     this.clock = undefined;
+    this.timesSet++;
     if (time === "manual") return;
-    this.clock = new FollowedClock(time === "real" ? 1 : time.speed, (ticks) =>
-      this.exclusive(() => this.step(ticks)).catch((error: unknown) => {
-        if (!this.isStopping) throw error;
-      }),
+    this.clock = new FollowedClock(
+      time === "real" ? 1 : time.speed,
+      (ticks, goesOn) => this.exclusive(() => this.step(ticks, goesOn)),
+      (error) => this.fail(error),
     );
   }
 
   /** One call after the other. */
   private exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.last.then(work);
+    const done = this.last.then(async () => {
+      this.requireRunning();
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof NotApplied)) throw error;
+        // The log has ended; the venue says why in this turn.
+        await setImmediate();
+        throw this.ended ?? error;
+      }
+    });
     this.last = done.catch(() => undefined);
     return done;
   }
 
-  private async step(ticks: number): Promise<void> {
-    for (let done = 0; done < ticks; ) {
+  /** Resolves with how many ticks have passed: all of them, unless `goesOn` says otherwise before. */
+  private async step(ticks: number, goesOn: () => boolean = () => true): Promise<number> {
+    let done = 0;
+    while (done < ticks && goesOn()) {
       // A year has 158 million ticks.
-      if (this.isStopping) throw new Error("this sandbox has stopped");
-      const together = Math.min(TICKS_PER_STEP, ticks - done);
+      this.requireRunning();
+      const until = Math.min(done + TICKS_PER_STEP, ticks);
       let applied: Promise<unknown> = Promise.resolve();
-      for (let tick = 0; tick < together; tick++) {
+      for (; done < until && goesOn(); done++) {
         this.nowMs += TICK_MS;
         applied = this.execute({ kind: "Tick", slot: Math.floor(this.nowMs / TICK_MS) });
+        // Awaited at the end, where a part of the step does not fail before.
+        applied.catch(() => undefined);
         // Before the index of this tick: until the next one has served it, the venue refuses orders.
         await this.replaying?.follow(this.nowMs);
         await this.markets.follow(this.nowMs);
@@ -599,8 +691,8 @@ export class SandboxVenue {
       }
       await applied;
       await setImmediate();
-      done += together;
     }
+    return done;
   }
 
   private newAccounts(): SandboxAccounts {

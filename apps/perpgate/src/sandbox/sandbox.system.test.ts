@@ -157,6 +157,39 @@ test("sandbox --replay: plays as fast as it can, says how fast; a bad file is on
   expect([status, stderr]).toEqual([2, expect.stringContaining("trades.csv:2: price is a number")]);
 });
 
+test("sandbox --replay: paused from outside time stands; run again, it goes on to its end", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-replay-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "trades.csv");
+  const minutes = Array.from({ length: 3_000 }, (_, at) => `${at * 60_000},BTC,61000,1,long`);
+  writeFileSync(file, ["time_ms,symbol,price,size,taker_side", ...minutes].join("\n"));
+  const words = [PROGRAM, "sandbox", "--json", "--port", "0", "--control", "0", "--replay", file];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const { control } = JSON.parse((await lines.next()).value);
+  const state = async () => (await fetch(`${control}/state`)).json();
+  const setSpeed = (speed: number) =>
+    fetch(`${control}/time`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ speed }),
+    });
+  await expect
+    .poll(async () => (await state()).replay?.trades, { timeout: 60_000 })
+    .toBeGreaterThan(2);
+  expect(await state()).toMatchObject({ isManual: false, replay: { isOver: false } });
+  await setSpeed(0);
+  const paused = await state();
+  expect(paused).toMatchObject({ isManual: true, replay: { isOver: false } });
+  expect((await state()).time).toBe(paused.time);
+  await setSpeed(10_000);
+  const { replayed } = JSON.parse((await lines.next()).value);
+  expect(replayed).toMatchObject({ trades: 3_000 });
+});
+
 test("sandbox report: of one that runs, of a file, of both side by side", async () => {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-report-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -2,9 +2,11 @@
 
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import {
+  MAX_SPEED,
   namedScenario,
   openRecording,
   parseScenario,
+  SandboxStopped,
   type SandboxVenue,
   type Scenario,
   startVenue,
@@ -78,11 +80,13 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
     output.line(`time     ${manual ? "stands until /advance moves it" : pace}`);
   }
   if (scenario !== undefined) playInBackground(venue, scenario, output, json);
-  if (replay.length > 0) replayInBackground(venue, replay, output, json);
-  await new Promise<void>((resolve) => onStopSignal(resolve));
-  if (options.report !== undefined) {
+  if (replay.length > 0) void replayInBackground(venue, replay, isHurried, output, json);
+  const stopped = new Promise<undefined>((resolve) => onStopSignal(() => resolve(undefined)));
+  const failed = await Promise.race([stopped, venue.failed]);
+  if (failed === undefined && options.report !== undefined) {
     writeFileSync(options.report, JSON.stringify(await venue.report()));
   }
+  // Rejects with what has failed.
   await venue.stop();
   return 0;
 }
@@ -109,35 +113,46 @@ function scenarioOf(nameOrFile: string): Scenario {
 /** When a recording begins. */
 async function startOf(files: readonly string[]): Promise<number> {
   try {
-    return (await openRecording(files)).startMs;
+    const recording = await openRecording(files);
+    await recording.close();
+    return recording.startMs;
   } catch (error) {
     throw startErrorOf(error);
   }
 }
 
-/** Says how fast it was. */
-function replayInBackground(
+/** Says how fast it was. `isHurried`: time goes as fast as it can until the end, and then stands. */
+async function replayInBackground(
   venue: SandboxVenue,
   files: readonly string[],
+  isHurried: boolean,
   output: Output,
   isJson: boolean,
-): void {
-  venue.replay(files).then(
-    (result) => {
-      const { bookUpdates, trades, recordedMs, elapsedMs } = result;
-      if (isJson) output.json({ replayed: result });
-      else {
-        const times = Math.round(recordedMs / elapsedMs);
-        const rate = Math.round((bookUpdates / elapsedMs) * 1_000);
-        output.line(
-          `over     ${bookUpdates} book updates and ${trades} trades, ${times} times the clock, ${rate} updates/s`,
-        );
-      }
-    },
-    (error: unknown) => {
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    },
-  );
+): Promise<void> {
+  try {
+    const playing = await venue.beginReplay(files, {});
+    // With the clock, as any time that passes by itself: the page and the control API can pause it.
+    if (isHurried) await venue.setTime({ speed: MAX_SPEED });
+    const result = await playing.over;
+    if (isHurried && venue.speed === MAX_SPEED) await venue.setTime("manual");
+    const { bookUpdates, trades, recordedMs, elapsedMs } = result;
+    if (isJson) output.json({ replayed: result });
+    else {
+      const times = Math.round(recordedMs / elapsedMs);
+      const rate = Math.round((bookUpdates / elapsedMs) * 1_000);
+      output.line(
+        `over     ${bookUpdates} book updates and ${trades} trades, ${times} times the clock, ${rate} updates/s`,
+      );
+    }
+  } catch (error) {
+    sayProblem(error);
+  }
+}
+
+/** Of what plays; the sandbox goes on. */
+function sayProblem(error: unknown): void {
+  if (error instanceof SandboxStopped) return;
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 }
 
 function playInBackground(
@@ -148,15 +163,10 @@ function playInBackground(
 ): void {
   const { name, about } = scenario;
   if (!isJson) output.line(`plays    ${name}: ${about}`);
-  venue.play(scenario).then(
-    () => {
-      if (isJson) output.json({ over: name });
-      else output.line(`over     ${name}`);
-    },
-    (error: unknown) => {
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    },
-  );
+  venue.play(scenario).then(() => {
+    if (isJson) output.json({ over: name });
+    else output.line(`over     ${name}`);
+  }, sayProblem);
 }
 
 /** A taken port, an unknown market: the words of the call, not a fault of the program. */

@@ -7,6 +7,8 @@ import type { SandboxFeed } from "../venue/sandbox-feed.js";
 import "./sandbox-bar.css";
 
 const SPEEDS = [1, 10, 60, 600] as const;
+/** Less of the speed than this is said. */
+const BEHIND = 0.7;
 const STEPS = ["1s", "1m", "1h"] as const;
 
 export function SandboxBar() {
@@ -18,13 +20,14 @@ function Bar({ sandbox }: { readonly sandbox: SandboxFeed }) {
   const terminal = useTerminal();
   const state = useStore(sandbox.state);
   if (state === undefined) return null;
-  const { time, speed } = state;
+  const { time, speed, measuredSpeed } = state;
   const isPaused = speed === 0;
   const run = (action: Promise<void>) => {
     action.catch((error: Error) =>
       terminal.toasts.show("bad", "The sandbox refused", error.message),
     );
   };
+  const isBehind = measuredSpeed > 0 && measuredSpeed < BEHIND * speed;
   return (
     <section className="sandbox-bar" aria-label="Time of the sandbox">
       <time dateTime={new Date(time).toISOString()} data-testid="sandbox-time">
@@ -65,6 +68,7 @@ function Bar({ sandbox }: { readonly sandbox: SandboxFeed }) {
             ))}
         </select>
       )}
+      {isBehind && <span>this machine keeps {Math.round(measuredSpeed)}×</span>}
     </section>
   );
 }

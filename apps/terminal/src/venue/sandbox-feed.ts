@@ -8,6 +8,8 @@ interface SandboxState {
   readonly time: number;
   /** Times that of the clock; 0: it stands. */
   readonly speed: number;
+  /** How fast it was in the last seconds: less where the machine cannot keep the speed. */
+  readonly measuredSpeed: number;
 }
 
 const READ_EVERY_MS = 1_000;
@@ -49,12 +51,13 @@ export class SandboxFeed {
       `${this.control}/${name}`,
       body === undefined ? {} : { ...post, body: JSON.stringify(body) },
     );
-    const answer: { time?: number; speed?: number; message?: string } = await response.json();
-    const { time, speed, message } = answer;
-    if (!response.ok || time === undefined || speed === undefined) {
+    const answer: Partial<SandboxState> & { message?: string } = await response.json();
+    const { time, speed, measuredSpeed, message } = answer;
+    if (!response.ok || time === undefined || speed === undefined || measuredSpeed === undefined) {
       throw new Error(message ?? `the sandbox answers ${response.status}`);
     }
-    this.clock.note(time, speed);
-    this.state.set({ time, speed });
+    // Nothing is measured yet right after a change.
+    this.clock.note(time, measuredSpeed > 0 ? Math.min(speed, measuredSpeed) : speed);
+    this.state.set({ time, speed, measuredSpeed });
   }
 }

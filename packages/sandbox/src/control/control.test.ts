@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
+import { POLL } from "@perpgate/journal/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { startVenue } from "../index.js";
 import { CONTROL_OPERATIONS } from "./operations.js";
@@ -72,13 +73,17 @@ test("the page of this sandbox: may call; a page of another port may not", async
 });
 
 test("time: goes at a speed, stands still, moves by calls again", async () => {
-  const { venue, post } = await started();
+  const { venue, control, post } = await started();
   expect((await post("/time", { speed: 100 })).answer).toMatchObject({
     isManual: false,
     speed: 100,
   });
   const before = venue.time;
   await expect.poll(() => venue.time).toBeGreaterThan(before + 1_000);
+  const measured = async () =>
+    recordOf(await (await fetch(`${control}/state`)).json()).measuredSpeed;
+  await expect.poll(measured, POLL).toBeGreaterThan(1);
+  expect(await measured()).toBeLessThan(200);
   expect((await post("/advance", { duration: "1s" })).status).toBe(400);
   expect((await post("/time", { speed: 0 })).answer).toMatchObject({ isManual: true, speed: 0 });
   const { answer } = await post("/advance", { duration: "1s" });
@@ -125,6 +130,27 @@ test("replay and play without waiting: go on as time passes; the state says how 
   expect(end.replay).toMatchObject({ isOver: true, trades: 2, recordedMs: 20_000 });
 });
 
+test("stop in real time: what waits for the end of a scenario, a recording or a restart is answered", async () => {
+  const { venue, post } = await started();
+  await post("/time", { speed: 1 });
+  const waiting = [
+    post("/play", { name: "quiet-hour" }),
+    post("/replay", { texts: [TRADES] }),
+    post("/restart-gateway", { downFor: "1h" }),
+  ];
+  await expect.poll(() => venue.scenario?.isOver, POLL).toBe(false);
+  await expect.poll(() => venue.replayed?.isOver, POLL).toBe(false);
+  const isDown = () =>
+    fetch(`${venue.url}/healthz`).then(
+      () => false,
+      () => true,
+    );
+  await expect.poll(isDown, POLL).toBe(true);
+  await venue.stop();
+  const stopped = { status: 503, answer: { message: "this sandbox has stopped" } };
+  expect(await Promise.all(waiting)).toEqual([stopped, stopped, stopped]);
+});
+
 test("replay: a bad text is one line with its place; files of other folders are not read", async () => {
   const { post } = await started();
   const text = "time_ms,symbol,index\n1,BTC,cheap\n";
@@ -147,6 +173,13 @@ test.each([
   ["/price", { symbol: "BTCUSD", price: 0 }, "body/price must be > 0"],
   ["/advance", { duration: "soon" }, '"soon" is no duration'],
   ["/advance", {}, "body must have required property 'duration'"],
+  ["/liquidity", { symbol: "BTCUSD", option: {} }, "body has no field option"],
+  ["/liquidity", { symbol: "BTCUSD", options: { level: 5 } }, "body/options has no field level"],
+  ["/takers", { symbol: "BTCUSD", options: { rate: "5" } }, "body/options/rate must be number"],
+  ["/time", { speed: null }, "body/speed must be number"],
+  ["/time", { speed: "10" }, "body/speed must be number"],
+  ["/play", { name: "quiet-hour", wait: "false" }, "body/wait must be boolean"],
+  ["/save", { id: "1" }, "body has no field id"],
   ["/restore", { id: "9" }, 'no moment "9" is saved'],
   ["/play", {}, "give either the name of a scenario or its text"],
   ["/play", { name: "crash" }, "no scenario is called crash: there is quiet-hour,"],

@@ -37,6 +37,9 @@ const STATE = Type.Object({
   time: Type.Integer({ description: "The venue's time, Unix milliseconds." }),
   isManual: Type.Boolean({ description: "Whether time moves by `advance` alone." }),
   speed: Type.Number({ description: "Times that of the clock; 0 in manual time." }),
+  measuredSpeed: Type.Number({
+    description: "How fast it was in the last seconds: less where the machine cannot keep `speed`.",
+  }),
   position: Type.Integer({ description: "The last position of the log." }),
   seed: Type.Integer(),
   scenario: orNull(SCENARIO, "That plays, or was the last to play."),
@@ -323,8 +326,9 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 function stateOf({ venue }: ControlledSandbox) {
-  const { url, time, isManual, speed, position, seed, scenario = null, replayed = null } = venue;
-  return { url, time, isManual, speed, position, seed, scenario, replay: replayed };
+  const { url, time, isManual, speed, measuredSpeed, position, seed } = venue;
+  const { scenario = null, replayed: replay = null } = venue;
+  return { url, time, isManual, speed, measuredSpeed, position, seed, scenario, replay };
 }
 
 /** Other users of the machine can call, too: they read nothing else of its owner's. */

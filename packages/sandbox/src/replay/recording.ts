@@ -2,7 +2,7 @@
 
 import { type RecordedEvent, RecordingError } from "./events.js";
 import { Cells, layoutOf } from "./layouts.js";
-import { nameOf, openRows, type RecordingFile } from "./rows.js";
+import { nameOf, openRows, type RecordingFile, type Rows } from "./rows.js";
 
 export type { RecordingFile } from "./rows.js";
 
@@ -15,6 +15,8 @@ export interface Recording {
   readonly ahead: RecordedEvent | undefined;
   /** What is wrong with the event that `next` gave last: with its file and place. */
   problem(what: string): RecordingError;
+  /** Closes the files; `next` gives no more events. */
+  close(): Promise<void>;
 }
 
 /** Nobody replays a year: a file counts another unit of time. */
@@ -24,7 +26,15 @@ const MAX_MS = 366 * 86_400_000;
 export async function openRecording(files: readonly RecordingFile[]): Promise<Recording> {
   if (files.length === 0) throw new RecordingError("a recording is at least one file");
   const sources: Source[] = [];
-  for (const file of files) sources.push(await Source.open(file));
+  const close = async () => {
+    for (const source of sources) await source.close();
+  };
+  try {
+    for (const file of files) sources.push(await Source.open(file));
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const earliest = (): Source | undefined => {
     let found: Source | undefined;
     for (const source of sources) {
@@ -52,6 +62,7 @@ export async function openRecording(files: readonly RecordingFile[]): Promise<Re
       return source.next();
     },
     problem,
+    close,
   };
 }
 
@@ -62,14 +73,25 @@ class Source {
   private row = 0;
 
   private constructor(
-    private readonly name: string,
+    private readonly file: Rows,
     private readonly rows: AsyncIterator<RowEvents>,
   ) {}
 
   static async open(file: RecordingFile): Promise<Source> {
-    const source = new Source(nameOf(file), eventsIn(file));
-    await source.fill();
+    const opened = await openRows(file);
+    const source = new Source(opened, eventsIn(opened));
+    try {
+      await source.fill();
+    } catch (error) {
+      await source.close();
+      throw error;
+    }
     return source;
+  }
+
+  async close(): Promise<void> {
+    this.waiting = [];
+    await this.file.close();
   }
 
   get ahead(): RecordedEvent | undefined {
@@ -78,7 +100,7 @@ class Source {
 
   /** Of the event ahead. */
   get place(): string {
-    return `${this.name}:${this.row}`;
+    return `${this.file.name}:${this.row}`;
   }
 
   async next(): Promise<RecordedEvent | undefined> {
@@ -104,8 +126,7 @@ interface RowEvents {
   readonly events: readonly RecordedEvent[];
 }
 
-async function* eventsIn(file: RecordingFile): AsyncGenerator<RowEvents> {
-  const opened = await openRows(file);
+async function* eventsIn(opened: Rows): AsyncGenerator<RowEvents> {
   const { layout, columns } = layoutOf(opened);
   const cells = new Cells(opened.name, columns);
   const convert = layout.convert(symbolIn(opened.name));

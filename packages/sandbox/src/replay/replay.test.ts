@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { POLL } from "@perpgate/journal/testing";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openRecording, startVenue } from "../index.js";
@@ -157,6 +158,57 @@ test.each<[string, string | Uint8Array, string]>([
 test("a folder, and a file that is missing: one line with its path", async () => {
   await expect(eventsOf(tmpdir())).rejects.toThrow(`${tmpdir()}: EISDIR`);
   await expect(eventsOf("/nothing.csv")).rejects.toThrow("/nothing.csv: ENOENT");
+});
+
+/** Descriptors of this process that are of the file. */
+function descriptorsOf(path: string): number {
+  return readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`) === path;
+    } catch {
+      // That of the listing itself.
+      return false;
+    }
+  }).length;
+}
+
+describe.runIf(process.platform === "linux")("files are closed", () => {
+  /** More than is read at once. */
+  const many = (rows: number) =>
+    Array.from({ length: rows }, (_, at) => `${at * 200},BTC,${60_000 + (at % 7)},0.5,long`);
+  const HEAD = "time_ms,symbol,price,size,taker_side";
+  const long = (...last: string[]) => [HEAD, ...many(20_000), ...last].join("\n");
+
+  test.each([["trades.csv"], ["trades.csv.gz"]])(
+    "%s, of a recording that was only opened",
+    async (name) => {
+      const text = long();
+      const file = fileOf(name, name.endsWith("gz") ? gzipSync(text) : text);
+      const recording = await openRecording([file]);
+      await recording.close();
+      await expect.poll(() => descriptorsOf(file), POLL).toBe(0);
+    },
+  );
+
+  test("of a replay that fails, that is stopped, and that cannot begin", async () => {
+    const file = fileOf("trades.csv", long());
+    const bad = fileOf("bad.csv", [HEAD, "0,BTC,cheap,1,long", ...many(20_000)].join("\n"));
+    const later = fileOf(
+      "later.csv",
+      [HEAD, ...many(5), "2000,BTC,cheap,1,long", ...many(20_000)].join("\n"),
+    );
+    const venue = await startVenue({ time: { speed: 100 }, until: onTestFinished });
+    await expect(venue.replay([file, bad])).rejects.toThrow("bad.csv:2: price is a number");
+    await expect(venue.replay([file, later])).rejects.toThrow("later.csv:7: price is a number");
+    for (const path of [file, bad, later]) {
+      await expect.poll(() => descriptorsOf(path), POLL).toBe(0);
+    }
+    const playing = expect(venue.replay(file)).rejects.toThrow("has stopped");
+    await expect.poll(() => descriptorsOf(file), POLL).toBe(1);
+    await venue.stop();
+    await playing;
+    await expect.poll(() => descriptorsOf(file), POLL).toBe(0);
+  });
 });
 
 describe("replay", () => {

@@ -102,28 +102,35 @@ export class Replay {
     try {
       await this.play(nowMs);
     } catch (error) {
-      this.isOver = true;
-      this.endedMs = performance.now();
       const isRefused = error instanceof RangeError && !(error instanceof RecordingError);
-      const failed = isRefused ? this.parts.recording.problem(error.message) : error;
-      this.problem = failed instanceof Error ? failed.message : String(failed);
-      this.onFailed(failed);
+      this.fail(isRefused ? this.parts.recording.problem(error.message) : error);
     }
+  }
+
+  /** Ends it before its end. */
+  fail(error: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.endedMs = performance.now();
+    this.problem = error instanceof Error ? error.message : String(error);
+    void this.parts.recording.close();
+    this.onFailed(error);
   }
 
   private async play(nowMs: number): Promise<void> {
     const { recording } = this.parts;
     const untilMs = recording.startMs + (nowMs - this.startMs);
-    while (recording.ahead !== undefined && recording.ahead.timeMs <= untilMs) {
+    while (!this.isOver && recording.ahead !== undefined && recording.ahead.timeMs <= untilMs) {
       const event = await recording.next();
       if (event === undefined) break;
       this.lastMs = event.timeMs;
       await this.happen(event, nowMs);
     }
     for (const market of this.traded.values()) await this.settle(market, nowMs);
-    if (recording.ahead !== undefined) return;
-    this.isOver = true;
+    if (this.isOver || recording.ahead !== undefined) return;
     for (const { book } of this.traded.values()) await book.remove(nowMs);
+    await recording.close();
+    this.isOver = true;
     this.endedMs = performance.now();
     const { bookUpdates, trades, recordedMs, elapsedMs } = this.progress;
     this.onOver({ bookUpdates, trades, recordedMs, elapsedMs });

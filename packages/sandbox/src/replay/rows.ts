@@ -18,6 +18,7 @@ export interface Rows {
   /** Undefined: a CSV file without a header. */
   readonly columns: readonly string[] | undefined;
   readonly rows: AsyncIterable<Row>;
+  close(): Promise<void>;
 }
 
 /** Of Parquet, read together. */
@@ -39,9 +40,20 @@ export async function openRows(file: RecordingFile): Promise<Rows> {
   const name = nameOf(file);
   if (typeof file === "string" && startsWith(file, PARQUET_MAGIC)) return openParquet(file, name);
   const lines = linesOf(name, typeof file === "string" ? inputOf(file) : [file.text]);
-  const { value: head, done } = await lines.next();
-  if (done === true || head.trim() === "") throw new RecordingError(`${name}:1: the file is empty`);
-  return head.startsWith("{") ? openJson(name, head, lines) : openCsv(name, head, lines);
+  const close = async () => {
+    await lines.return(undefined);
+  };
+  try {
+    const { value: head, done } = await lines.next();
+    if (done === true || head.trim() === "") {
+      throw new RecordingError(`${name}:1: the file is empty`);
+    }
+    const rows = head.startsWith("{") ? openJson(name, head, lines) : openCsv(name, head, lines);
+    return { name, ...rows, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 function startsWith(path: string, magic: Uint8Array): boolean {
@@ -59,8 +71,9 @@ function startsWith(path: string, magic: Uint8Array): boolean {
 }
 
 function inputOf(path: string): AsyncIterable<string> {
+  const isCompressed = startsWith(path, GZIP_MAGIC);
   const file = createReadStream(path);
-  if (!startsWith(path, GZIP_MAGIC)) return file.setEncoding("utf8");
+  if (!isCompressed) return file.setEncoding("utf8");
   // An error of either rejects the next read.
   return pipeline(file, createGunzip(), () => undefined).setEncoding("utf8");
 }
@@ -94,8 +107,9 @@ function whyOf(error: unknown): string {
 }
 
 type Lines = AsyncIterator<string>;
+type Table = Pick<Rows, "columns" | "rows">;
 
-function openCsv(name: string, head: string, lines: Lines): Rows {
+function openCsv(name: string, head: string, lines: Lines): Table {
   const isHeader = !/^\d/.test(head);
   const columns = isHeader ? head.split(",") : undefined;
   async function* rows(): AsyncGenerator<Row> {
@@ -113,10 +127,10 @@ function openCsv(name: string, head: string, lines: Lines): Rows {
       yield { place, cells };
     }
   }
-  return { name, columns, rows: rows() };
+  return { columns, rows: rows() };
 }
 
-function openJson(name: string, head: string, lines: Lines): Rows {
+function openJson(name: string, head: string, lines: Lines): Table {
   const columns = Object.keys(objectIn(head, name, 1));
   async function* rows(): AsyncGenerator<Row> {
     let text = head;
@@ -130,7 +144,7 @@ function openJson(name: string, head: string, lines: Lines): Rows {
       text = value;
     }
   }
-  return { name, columns, rows: rows() };
+  return { columns, rows: rows() };
 }
 
 function objectIn(text: string, name: string, place: number): Record<string, unknown> {
@@ -168,5 +182,6 @@ async function openParquet(path: string, name: string): Promise<Rows> {
       }
     }
   }
-  return { name, columns, rows: rows() };
+  // Each read opens the file for itself.
+  return { name, columns, rows: rows(), close: async () => undefined };
 }

@@ -51,17 +51,22 @@ export class Playback {
       try {
         await step.act(stage);
       } catch (error) {
-        this.isOver = true;
         const isRefused = error instanceof RangeError;
-        const failed = isRefused ? new ScenarioError(`${step.place}: ${error.message}`) : error;
-        this.problem = failed instanceof Error ? failed.message : String(failed);
-        this.onFailed(failed);
+        this.fail(isRefused ? new ScenarioError(`${step.place}: ${error.message}`) : error);
         return;
       }
     }
     if (sinceMs < endMs) return;
     this.isOver = true;
     this.onOver();
+  }
+
+  /** Ends it before its end. */
+  fail(error: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.problem = error instanceof Error ? error.message : String(error);
+    this.onFailed(error);
   }
 }
 
