@@ -169,8 +169,9 @@ test("sandbox --replay: paused from outside time stands; run again, it goes on t
     child.kill("SIGKILL");
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const { control } = JSON.parse((await lines.next()).value);
-  const state = async () => (await fetch(`${control}/state`)).json();
+  const next = async () => JSON.parse(String((await lines.next()).value));
+  const { control } = await next();
+  const state = async () => JSON.parse(await (await fetch(`${control}/state`)).text());
   const setSpeed = (speed: number) =>
     fetch(`${control}/time`, {
       method: "POST",
@@ -186,7 +187,7 @@ test("sandbox --replay: paused from outside time stands; run again, it goes on t
   expect(paused).toMatchObject({ isManual: true, replay: { isOver: false } });
   expect((await state()).time).toBe(paused.time);
   await setSpeed(10_000);
-  const { replayed } = JSON.parse((await lines.next()).value);
+  const { replayed } = await next();
   expect(replayed).toMatchObject({ trades: 3_000 });
 });
 

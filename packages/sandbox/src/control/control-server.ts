@@ -7,6 +7,7 @@
  */
 
 import Fastify, { type FastifyInstance } from "fastify";
+import type { FastifySchemaValidationError } from "fastify/types/schema.js";
 import type { SandboxOptions } from "../options.js";
 import { SandboxVenue } from "../sandbox.js";
 import { ControlledSandbox } from "./controlled-sandbox.js";
@@ -23,7 +24,11 @@ export function startVenue(options: SandboxOptions = {}): Promise<SandboxVenue> 
 /** `port` 0: any free one. */
 async function startControl(venue: SandboxVenue, port: number) {
   const sandbox = new ControlledSandbox(venue);
-  const app = Fastify();
+  const app = Fastify({
+    // A mistyped option must not become the default, nor null a number.
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: false } },
+    schemaErrorFormatter: (errors) => new RangeError(errors.map(problemOf).join(", ")),
+  });
   refuseOthers(app, venue);
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     // Of a sandbox that is given what it cannot do; anything else is its own fault.
@@ -73,6 +78,14 @@ function refuseOthers(app: FastifyInstance, venue: SandboxVenue): void {
 function isPageOf(venue: SandboxVenue, origin: string): boolean {
   const { port } = new URL(venue.url);
   return [...LOOPBACK].some((host) => origin === `http://${host}:${port}`);
+}
+
+/** Names the field that the message of the validator leaves out. */
+function problemOf({ instancePath, params, message }: FastifySchemaValidationError): string {
+  const { additionalProperty } = params;
+  const what =
+    typeof additionalProperty === "string" ? `has no field ${additionalProperty}` : message;
+  return `body${instancePath} ${what}`;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
