@@ -15,6 +15,7 @@ import { Market } from "./state/market.js";
 import type { VenueState } from "./state/venue.js";
 import { COHORT_STAGES } from "./state/venue-tables.js";
 import { type RuleSet, ruleSetOf } from "./versions.js";
+import { strandsWithdrawals } from "./withdrawals/attest.js";
 
 export function applyGenesis(s: VenueState, command: Genesis): boolean {
   if (s.config !== null) return refuse(s, REFUSAL.already_started);
@@ -46,6 +47,7 @@ export function applyConfigure(s: VenueState, command: Configure): boolean {
   if (config.markets.length > s.markets.length && raisedLimit(s.config!, config) !== null) {
     return refuse(s, REFUSAL.configuration_raises_and_lists);
   }
+  if (strandsWithdrawals(s, command)) return refuse(s, REFUSAL.withdrawals_open);
   const before = s.config!.markets;
   adopt(s, config);
   emit.VenueConfigured(s.events, { markets: config.markets.length });

@@ -93,6 +93,7 @@ export const REFUSALS = [
   "withdrawal_unknown",
   "withdrawal_not_due",
   "request_too_late",
+  "withdrawals_open",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -1,6 +1,7 @@
 /** What a venue appends to its log before it serves: its beginning, or what has changed since. */
 import {
   type Command,
+  type Configure,
   ENGINE_VERSION,
   GENESIS_WRITER,
   MAX_LEAD_MS,
@@ -10,7 +11,7 @@ import {
 import type { VenueState } from "@perpgate/engine/reading";
 import { cohortCommands, OPERATOR_EXPIRY_MS } from "./cohort-commands.js";
 import { refusalIn } from "./event-fields.js";
-import { replacedAttestors } from "./listing/attestor-keys.js";
+import { movedChains, replacedAttestors } from "./listing/attestor-keys.js";
 import { isSameConfig } from "./listing/config-change.js";
 import { type Listing, listingEvidence } from "./listing/listing.js";
 import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
@@ -19,6 +20,9 @@ import type { SequencedLog, Sequencer } from "./sequencer.js";
 import type { Submissions } from "./submissions.js";
 import { ConfigRefused } from "./venue-errors.js";
 import { SILENT, type VenueOptions } from "./venue-options.js";
+
+/** Ids of open withdrawals in one line. */
+const NAMED_IDS = 5;
 
 /** What the log records of a venue's configuration. */
 export type VenueConfiguration = Pick<VenueOptions, "config" | "listing" | "attestors">;
@@ -92,14 +96,21 @@ export async function submitConfiguration(
   if (isTaken()) return;
   refuseEarlyWithdrawals(engine.state, listing, config);
   const replaced = replacedAttestors(listing.attestors, attestors);
-  const expiresAtMs = stampMs + OPERATOR_EXPIRY_MS;
-  const command = { kind: "Configure", stampMs, expiresAtMs, config } as const;
-  const refusal = await sequencer.submitted(
-    replaced.length === 0 ? command : { ...command, replacedAttestors: replaced },
-    listingEvidence(markets, attestors),
-    ({ events }) => refusalIn(events),
-  );
-  if (!isTaken()) throw new ConfigRefused("configuration_invalid", refusalText(refusal));
+  const moved = engine.state.rules.hasWithdrawals ? movedChains(listing.attestors, attestors) : [];
+  const command: Command = {
+    kind: "Configure",
+    stampMs,
+    expiresAtMs: stampMs + OPERATOR_EXPIRY_MS,
+    config,
+    ...(replaced.length === 0 ? {} : { replacedAttestors: replaced }),
+    ...(moved.length === 0 ? {} : { movedChains: moved }),
+  };
+  const evidence = listingEvidence(markets, attestors);
+  const refusal = await sequencer.submitted(command, evidence, ({ events }) => refusalIn(events));
+  if (isTaken()) return;
+  throw refusal === "withdrawals_open"
+    ? withdrawalsOpen(engine.state, command)
+    : new ConfigRefused("configuration_invalid", refusalText(refusal));
 }
 
 /**
@@ -121,6 +132,25 @@ function refuseEarlyWithdrawals(
     "withdrawals_too_early",
     `withdrawals cannot be turned on yet: ${old.length} sessions are live that were opened before the upgrade ` +
       `and say nothing of a contract's chain; the last one ends at ${new Date(lastMs).toISOString()}`,
+  );
+}
+
+function withdrawalsOpen({ withdrawals }: VenueState, { movedChains, config }: Configure): Error {
+  const isUnderQuorum = config.attestorQuorum < 2;
+  const open = withdrawals
+    .sorted()
+    .filter(({ chain }) => isUnderQuorum || movedChains?.includes(chain));
+  const names = [...new Set(open.map(({ chain }) => chain))].join(" and ");
+  const ids = open.slice(0, NAMED_IDS).map(({ id }) => id);
+  const rest = open.length > ids.length ? `, and ${open.length - ids.length} more` : "";
+  const what = isUnderQuorum
+    ? "lowers the attestors' quorum below 2"
+    : "changes or removes the vault, the chain id or a token's contract";
+  return new ConfigRefused(
+    "withdrawals_open",
+    `the configuration ${what} while withdrawals on ${names} are open (${ids.join(", ")}${rest}), which could ` +
+      `be paid twice; leave ${names} out of bridge.withdrawals.maxUnpaid, configure that, wait until none is ` +
+      "open, then configure this",
   );
 }
 

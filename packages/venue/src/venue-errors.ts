@@ -13,7 +13,8 @@ type ConfigRule =
   | "tick_fixed"
   | "lot_fixed"
   | "raises_and_lists"
-  | "withdrawals_too_early";
+  | "withdrawals_too_early"
+  | "withdrawals_open";
 
 /** The configuration does not fit the data folder. */
 export class ConfigRefused extends Error {

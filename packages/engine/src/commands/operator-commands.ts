@@ -25,6 +25,11 @@ export interface Configure extends OperatorCommand {
    * command names them. Missing: none.
    */
   readonly replacedAttestors?: readonly number[];
+  /**
+   * Chains whose vault, chain id or token contracts change or are gone. The engine does not know them, so
+   * the command names the chains. Missing: none; the writer names none under version 2.
+   */
+  readonly movedChains?: readonly string[];
 }
 
 export interface SetCohort extends OperatorCommand {

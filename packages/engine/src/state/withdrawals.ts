@@ -53,6 +53,11 @@ export class WithdrawalBook {
   /** Amounts not yet paid, by chain; derived. */
   private readonly unpaidOf = new Map<string, number>();
 
+  /** Amounts are positive. */
+  hasOpen(chain: string): boolean {
+    return this.unpaidOf.has(chain);
+  }
+
   unpaid(chain: string): number {
     return this.unpaidOf.get(chain) ?? 0;
   }

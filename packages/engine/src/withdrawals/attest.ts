@@ -15,6 +15,9 @@ import {
   type WithdrawalState,
 } from "../state/withdrawals.js";
 
+/** Of attestors while a withdrawal is open. */
+const MIN_QUORUM = 2;
+
 /** Checks, and moves the money of one that has expired; `concludeAttestation` follows. */
 export function attestWithdrawal(s: VenueState, command: AttestWithdrawal): boolean {
   const { attestor, withdrawalId, verdict, votedAtMs } = command;
@@ -145,6 +148,19 @@ function statusOf({ signers, sightings }: WithdrawalState, quorum: number): Open
   for (const { verdict } of sightings.values()) if (verdict !== "unpaid") seen++;
   if (seen >= quorum) return "pending";
   return signers.size >= quorum ? "attested" : "queued";
+}
+
+/**
+ * Whether open withdrawals would be judged by another vault than the one they are signed for, or by one
+ * attestor alone. What a vault that is not read any more has paid would be credited again.
+ */
+export function strandsWithdrawals(
+  { withdrawals }: VenueState,
+  { config, movedChains = [] }: Pick<Configure, "config" | "movedChains">,
+): boolean {
+  const hasOpen = withdrawals.byId.size > 0;
+  if (config.attestorQuorum < MIN_QUORUM) return hasOpen;
+  return movedChains.some((chain) => withdrawals.hasOpen(chain));
 }
 
 /**

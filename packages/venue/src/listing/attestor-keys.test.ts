@@ -16,6 +16,7 @@ import {
 import { Venue } from "../venue.js";
 import type { VenueOptions } from "../venue-options.js";
 import { verify } from "../verify/verify.js";
+import { type AttestorKeys, movedChains } from "./attestor-keys.js";
 import { decodeListing, encodeListing, Listing, listingEvidence } from "./listing.js";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./venue-config.js";
 
@@ -242,5 +243,41 @@ describe("votes when the attestors change", () => {
       position: seq,
       reason: "the keys of attestors change: 2; the command names nobody",
     });
+  });
+});
+
+describe("chains that a configuration moves", () => {
+  type Chains = NonNullable<AttestorKeys["chains"]>;
+  const usdc = { token: "USDC", contract: "aa".repeat(20) } as const;
+  const usdt = { token: "USDT", contract: "bb".repeat(20) } as const;
+  const ethereum = {
+    chain: "ethereum",
+    chainId: 1,
+    vault: "11".repeat(20),
+    tokens: [usdc],
+  } as const;
+  const arbitrum = { ...ethereum, chain: "arbitrum", chainId: 42_161 } as const;
+  const before = { ...KEYS, chains: [ethereum, arbitrum] };
+
+  test.each<[string, Chains, string[]]>([
+    ["nothing", [arbitrum, ethereum], []],
+    ["a new token", [{ ...ethereum, tokens: [usdc, usdt] }, arbitrum], []],
+    ["another vault", [{ ...ethereum, vault: "22".repeat(20) }, arbitrum], ["ethereum"]],
+    ["another chain id", [ethereum, { ...arbitrum, chainId: 5 }], ["arbitrum"]],
+    [
+      "another contract",
+      [{ ...ethereum, tokens: [{ ...usdc, contract: "cc" }] }, arbitrum],
+      ["ethereum"],
+    ],
+    ["a token gone", [{ ...ethereum, tokens: [usdt] }, arbitrum], ["ethereum"]],
+    ["a chain gone", [arbitrum], ["ethereum"]],
+  ])("%s", (_, chains, moved) => {
+    expect(movedChains(before, { ...KEYS, chains })).toEqual(moved);
+  });
+
+  test("without scopes afterwards all move; without any before, none", () => {
+    expect(movedChains(before, KEYS)).toEqual(["ethereum", "arbitrum"]);
+    expect(movedChains(before, null)).toEqual(["ethereum", "arbitrum"]);
+    expect(movedChains(KEYS, before)).toEqual([]);
   });
 });

@@ -52,3 +52,16 @@ export function replacedAttestors(from: AttestorKeys | null, to: AttestorKeys | 
   const members = from?.members ?? [];
   return [...members.keys()].filter((number) => members[number] !== to?.members[number]);
 }
+
+/** Chains whose vault, chain id or a token's contract is another one, or gone. New tokens move nothing. */
+export function movedChains(from: AttestorKeys | null, to: AttestorKeys | null): string[] {
+  const isSame = (before: DepositScope): boolean => {
+    const after = to?.chains?.find(({ chain }) => chain === before.chain);
+    if (after?.chainId !== before.chainId || after.vault !== before.vault) return false;
+    return before.tokens.every(({ token, contract }) =>
+      after.tokens.some((each) => each.token === token && each.contract === contract),
+    );
+  };
+  const chains = from?.chains ?? [];
+  return chains.filter((scope) => !isSame(scope)).map(({ chain }) => chain);
+}

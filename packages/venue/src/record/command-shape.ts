@@ -114,6 +114,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     ...OPERATOR,
     config: isConfig,
     replacedAttestors: isOptional(isListOf(isInteger)),
+    movedChains: isOptional(isListOf(isText)),
   },
   Upgrade: { ...OPERATOR, version: isInteger },
   Tick: { slot: isInteger },

@@ -30,7 +30,7 @@ import { prunedBlocksFault, surplusFault } from "./pruned-blocks.js";
 import { ReservesCheck, type ReservesReport, reservesKeyIn } from "./reserves-check.js";
 import { inspectStart, startingPoint, wasPruned } from "./starting-point.js";
 import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
-import { replacementFault } from "./vote-check.js";
+import { movedFault, replacementFault } from "./vote-check.js";
 
 export interface VerifyOptions {
   /** Checks every signature, using this to recover the wallet that signed a message. */
@@ -253,7 +253,9 @@ class Verification {
     this.note(this.claims.commandFault(applied, this.state.blocks.currentNumber, sealed));
     const { words, length } = events;
     if (command.kind === "Configure" && length > 0 && words[0] !== EVENT.CommandRefused) {
-      this.note(replacementFault(command, before, this.state.listing.attestors));
+      const after = this.state.listing.attestors;
+      this.note(replacementFault(command, before, after));
+      this.note(movedFault(before, after, this.state.engine.state));
     }
     this.note(this.reserves.onCommand(applied));
     this.evidence?.onCommand(applied, this.state);

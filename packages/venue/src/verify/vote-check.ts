@@ -4,10 +4,10 @@
  * name every attestor whose key changed.
  */
 import type { AttestDeposit, Configure } from "@perpgate/engine";
-import type { DepositRecord } from "@perpgate/engine/reading";
+import type { DepositRecord, VenueState } from "@perpgate/engine/reading";
 import type { Vote } from "@perpgate/protocol";
 import { hexFromBytes, isSameOutcome, isSameScope, parseVote } from "@perpgate/protocol/core";
-import { type AttestorKeys, replacedAttestors } from "../listing/attestor-keys.js";
+import { type AttestorKeys, movedChains, replacedAttestors } from "../listing/attestor-keys.js";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
 
@@ -69,4 +69,16 @@ export function replacementFault(
   const named = command.replacedAttestors?.join(", ") || "nobody";
   if (named === changed) return null;
   return `the keys of attestors change: ${changed}; the command names ${named}`;
+}
+
+/** Whether an executed Configure left open withdrawals behind at another vault, which it did not name. */
+export function movedFault(
+  before: AttestorKeys | null,
+  after: AttestorKeys | null,
+  { withdrawals }: Pick<VenueState, "withdrawals">,
+): string | null {
+  const chain = movedChains(before, after).find((each) => withdrawals.hasOpen(each));
+  return chain === undefined
+    ? null
+    : `the vault, chain id or a contract of ${chain} changes while withdrawals there are open`;
 }

@@ -15,6 +15,7 @@ import { scopeOf } from "./bridge-info.js";
 import {
   type AttestedVenue,
   BRIDGE,
+  MEMBERS,
   recoverWallet,
   SEEDS,
   withdrawing,
@@ -176,5 +177,35 @@ describe("a vote that must not count: nothing of it reaches the log", () => {
     }
     // The votes on the deposit have taken one of its three.
     expect(refusals).toEqual([null, null, "rate_limited", "rate_limited"]);
+  });
+});
+
+describe("another vault while a withdrawal is open: refused with one line, or its payment counts twice", () => {
+  const OTHER = `0x${"22".repeat(20)}`;
+
+  test("its votes stay in scope, and paid by the old vault it ends once", async () => {
+    const at = await requested();
+    const { venue } = at;
+    for (const attestor of [0, 1]) await at.submit(at.vote(attestor, "signed"));
+    await expect(venue.configure(MEMBERS, OTHER)).rejects.toThrow(
+      `while withdrawals on ethereum are open (${at.id})`,
+    );
+    for (const attestor of [0, 1]) {
+      expect(await at.submit(at.vote(attestor, "paid"))).toEqual(TAKEN);
+    }
+    expect([(await at.read()).status, await at.balance()]).toEqual(["paid", 14.5]);
+    await venue.configure(MEMBERS, OTHER);
+    expect(venue.at.venue.listing.attestors?.chains?.[0]?.vault).toBe("22".repeat(20));
+    const { directory } = venue.at;
+    await venue.at.stop();
+    expect((await verify(directory, { signatures: recoverWallet })).fault).toBeNull();
+  });
+
+  test("a quorum below two as well; other attestors and the same vault are taken", async () => {
+    const { venue, id } = await requested();
+    await expect(venue.configure(MEMBERS, undefined, 1)).rejects.toThrow(
+      `lowers the attestors' quorum below 2 while withdrawals on ethereum are open (${id})`,
+    );
+    await venue.configure([MEMBERS[1]!, MEMBERS[0]!, MEMBERS[2]!]);
   });
 });

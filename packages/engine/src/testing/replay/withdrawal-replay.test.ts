@@ -280,14 +280,38 @@ class Run {
     const withdrawals = { ...TERMS, feeMicros: random.int(0, MICROS) };
     const replacedAttestors = [0, 1, 2].filter(() => random.chance(0.2));
     const next = random.chance(0.1) ? config : { ...config, withdrawals };
-    this.operate({ kind: "Configure", config: next, replacedAttestors });
+    const movedChains = CHAINS.filter(() => random.chance(0.3));
+    const open = new Set(
+      [...this.ledger.entries.values()].flatMap((entry) => {
+        return entry.end === "" ? [entry.chain] : [];
+      }),
+    );
+    const strands =
+      attestorQuorum < 2 ? open.size > 0 : movedChains.some((chain) => open.has(chain));
+    const events = this.operate({
+      kind: "Configure",
+      config: next,
+      replacedAttestors,
+      movedChains,
+    });
+    const isTaken = events.some((event) => event.kind === "VenueConfigured");
+    const isLimited = events.some(
+      (event) =>
+        event.kind === "CommandRefused" && REFUSALS[event.refusal] === "operator_rate_limit",
+    );
+    expect(isTaken, this.where).toBe(!(strands || isLimited));
   }
 
   private operate(
     command:
       | { kind: "SettleReorgedDeposit"; depositId: number }
       | { kind: "PauseDeposits"; scope: string; isPaused: boolean }
-      | { kind: "Configure"; config: VenueConfig; replacedAttestors: readonly number[] },
+      | {
+          kind: "Configure";
+          config: VenueConfig;
+          replacedAttestors: readonly number[];
+          movedChains: readonly string[];
+        },
   ): readonly VenueEvent[] {
     const times = { stampMs: this.now, expiresAtMs: this.now + 60_000 };
     const events = this.apply({ ...command, ...times });
@@ -343,6 +367,7 @@ const WANTED = [
   "unpaid_withdrawals",
   "withdrawal_limit",
   "withdrawal_unknown",
+  "withdrawals_open",
   "attestor_unknown",
   "vote_outdated",
 ];

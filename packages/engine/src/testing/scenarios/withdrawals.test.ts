@@ -1,7 +1,12 @@
 /** Money that leaves: the debit, every bound, the votes, and what comes back. */
 import { describe, expect, test } from "vitest";
 import type { AttestWithdrawal } from "../../commands.js";
-import { HOUR_MS, MAX_DEPOSITS_MICROS, type WithdrawalConfig } from "../../config.js";
+import {
+  HOUR_MS,
+  MAX_DEPOSITS_MICROS,
+  type VenueConfig,
+  type WithdrawalConfig,
+} from "../../config.js";
 import { REFUSALS } from "../../reasons.js";
 import { creditVote, withdrawalVote } from "../commands.js";
 import { MICROS } from "./listing.js";
@@ -298,13 +303,16 @@ describe("non-payment", () => {
 
   test("a pause stops every end; votes of before it count once it is over", () => {
     const { venue, alice, id } = expiring();
+    const wide = { ...venue.config, attestors: 5, attestorQuorum: 3 };
+    expect(venue.operates({ kind: "Configure", config: wide })).toBeNull();
     venue.skipsTo(START_MS + TERMS.lifeMs + 1_000);
     votes(venue, 0, id, "unpaid");
+    votes(venue, 3, id, "unpaid");
     venue.operates({ kind: "PauseDeposits", scope: "USDC", isPaused: true });
     expect(votes(venue, 1, id, "unpaid")).toBe("withdrawals_paused");
     expect(votes(venue, 1, id, "paid")).toBe("withdrawals_paused");
     expect(votes(venue, 1, id, "signed")).toBeNull();
-    const config = { ...venue.config, attestorQuorum: 1 };
+    const config = { ...wide, attestorQuorum: 2 };
     expect(venue.operates({ kind: "Configure", config })).toBeNull();
     expect(alice.wallet).toBe(199);
     // The quorum is there, and no other vote may end it, or credit it, in the pause.
@@ -316,10 +324,12 @@ describe("non-payment", () => {
 
   test("two quorums that state different things move nothing, whichever vote comes next", () => {
     const { venue, alice, id } = expiring();
+    const wide = { ...venue.config, attestors: 5, attestorQuorum: 3 };
+    expect(venue.operates({ kind: "Configure", config: wide })).toBeNull();
     venue.skipsTo(START_MS + TERMS.lifeMs + 1_000);
-    votes(venue, 0, id, "unpaid");
-    votes(venue, 1, id, "paid");
-    const config = { ...venue.config, attestorQuorum: 1 };
+    for (const attestor of [0, 3]) votes(venue, attestor, id, "unpaid");
+    for (const attestor of [1, 4]) votes(venue, attestor, id, "paid");
+    const config = { ...wide, attestorQuorum: 2 };
     expect(venue.operates({ kind: "Configure", config })).toBeNull();
     for (const verdict of ["signed", "pending", "unpaid"] as const) {
       votes(venue, 2, id, verdict);
@@ -393,6 +403,25 @@ describe("who may", () => {
     const [id] = venue.engine.state.withdrawals.byId.keys();
     for (const attestor of [0, 1]) votes(venue, attestor, id!, "paid");
     expect(venue.engine.state.withdrawals.byId.size).toBe(0);
+  });
+
+  test("configuration: neither another vault nor a quorum of one while a withdrawal is open", () => {
+    const venue = venueWith();
+    const alice = venue.trader("alice");
+    credits(venue, alice, 300);
+    const id = idOf(alice.withdraws(100));
+    const configures = (config: VenueConfig, movedChains: readonly string[] = []) =>
+      venue.operates({ kind: "Configure", config, movedChains });
+    const alone = { ...venue.config, attestorQuorum: 1 };
+    const { withdrawals: _, ...bare } = venue.config;
+    expect(configures(venue.config, ["arbitrum", "ethereum"])).toBe("withdrawals_open");
+    expect(configures(bare, ["ethereum"])).toBe("withdrawals_open");
+    expect(configures(alone)).toBe("withdrawals_open");
+    // Nothing is open on another chain.
+    expect(configures(venue.config, ["arbitrum"])).toBeNull();
+    for (const attestor of [0, 1]) votes(venue, attestor, id, "paid");
+    expect(configures(venue.config, ["ethereum"])).toBeNull();
+    expect(configures(alone)).toBeNull();
   });
 
   test("version 2 takes neither the parameters nor a withdrawal", () => {
