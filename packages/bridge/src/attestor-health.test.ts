@@ -51,8 +51,10 @@ test("polls of withdrawals that fail: not ready after a minute, whatever polls o
   const health = new AttestorHealth({ ...ONE, signing: {} }, () => time.nowMs);
   const error = new Error("1 endpoints answered, and 2 must agree");
   const failing = { ...failed, of: "withdrawals", error } as const;
+  const watched = { kind: "WithdrawalsPolled", of: "requests", chain: "ethereum" } as const;
   for (let minute = 0; minute < 2; minute++) {
     health.observe(polled("ethereum"));
+    health.observe({ ...watched, attestor: 0 });
     health.observe(failing);
     time.nowMs += 60_001;
   }
@@ -60,11 +62,13 @@ test("polls of withdrawals that fail: not ready after a minute, whatever polls o
   expect(health.notReadyReason()).toBe(
     "withdrawals of ethereum are not attested: 1 endpoints answered, and 2 must agree",
   );
-  health.observe({ kind: "WithdrawalsPolled", chain: "ethereum", attestor: 0 });
+  health.observe({ kind: "WithdrawalsPolled", of: "withdrawals", chain: "ethereum", attestor: 0 });
   expect(health.notReadyReason()).toBeUndefined();
   time.nowMs += 600_001;
   health.observe(polled("ethereum"));
   expect(health.notReadyReason()).toContain("withdrawals of ethereum are not attested: no poll");
+  health.observe({ kind: "WithdrawalsPolled", of: "withdrawals", chain: "ethereum", attestor: 0 });
+  expect(health.notReadyReason()).toContain("requests of ethereum are not watched: no poll");
   // A process that signs nothing watches no withdrawals.
   const other = new AttestorHealth(ONE, () => time.nowMs);
   other.observe(failing);

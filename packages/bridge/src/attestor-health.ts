@@ -31,7 +31,7 @@ interface PollHealth {
 }
 
 export class AttestorHealth {
-  /** Of deposits, and of withdrawals, of each attestor on each chain. */
+  /** Of each attestor on each chain: deposits, withdrawals, and the vault's requests. */
   private readonly polls: ReadonlyMap<string, PollHealth>;
 
   constructor(
@@ -94,11 +94,11 @@ export class AttestorHealth {
     const nowMs = this.clock();
     for (const { of, chain, goodAtMs, endedAtMs, reason, headAgeMs } of this.polls.values()) {
       if (reason !== undefined && nowMs - goodAtMs > FAILING_MS) {
-        return `${of} of ${chain} are not attested: ${reason}`;
+        return `${of} of ${chain} are not ${DONE[of]}: ${reason}`;
       }
       if (nowMs - endedAtMs > SILENT_MS) {
         const seconds = Math.round((nowMs - endedAtMs) / 1_000);
-        return `${of} of ${chain} are not attested: no poll has ended for ${seconds} s`;
+        return `${of} of ${chain} are not ${DONE[of]}: no poll has ended for ${seconds} s`;
       }
       if (headAgeMs !== undefined) {
         const seconds = Math.round(headAgeMs / 1_000);
@@ -109,11 +109,12 @@ export class AttestorHealth {
   }
 }
 
-const SUBJECTS = ["deposits", "withdrawals"] as const;
+const SUBJECTS = ["deposits", "withdrawals", "requests"] as const;
+
+const DONE = { deposits: "attested", withdrawals: "attested", requests: "watched" } as const;
 
 function subjectOf(event: BridgeEvent): PollSubject {
-  if (event.kind === "PollFailed") return event.of;
-  return event.kind === "WithdrawalsPolled" ? "withdrawals" : "deposits";
+  return event.kind === "PollFailed" || event.kind === "WithdrawalsPolled" ? event.of : "deposits";
 }
 
 function keyOf(attestor: number, chain: Chain, of: PollSubject): string {

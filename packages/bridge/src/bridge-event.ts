@@ -115,6 +115,7 @@ export type BridgeEvent =
     }
   | {
       readonly kind: "WithdrawalsPolled";
+      readonly of: Exclude<PollSubject, "deposits">;
       readonly chain: Chain;
       readonly attestor: number;
     }
@@ -135,7 +136,8 @@ export type BridgeEvent =
       readonly isHeadOld: boolean;
     };
 
-export type PollSubject = "deposits" | "withdrawals";
+/** `requests`: those of the vault, compared with the log. */
+export type PollSubject = "deposits" | "withdrawals" | "requests";
 
 /** `transaction_gone`: the transfer no longer exists; `transaction_moved`: it is in another block. */
 export type ReorgReason = "transaction_gone" | "transaction_moved";

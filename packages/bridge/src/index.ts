@@ -60,6 +60,7 @@ export {
   verifyVote,
   voteBytes,
 } from "./vote.js";
+export { RequestWatch } from "./withdraw/request-watch.js";
 export { SigningRecord, SigningRecordDamaged } from "./withdraw/signing-record.js";
 export {
   type SigningConfig,

@@ -25,7 +25,11 @@ export function observeBridge(
   // Apart, because a successful poll ends the other repetitions.
   const disagreements = new RepeatFilter(clock);
   const failures = new RepeatFilter(clock);
-  const withdrawals = new RepeatFilter(clock);
+  const polls = {
+    deposits: quiet,
+    withdrawals: new RepeatFilter(clock),
+    requests: new RepeatFilter(clock),
+  };
   return (event: BridgeEvent): void => {
     const { kind, chain, ...fields } = event;
     metrics(event, clock());
@@ -92,10 +96,10 @@ export function observeBridge(
         log.warn({ chain, ...fields }, "what the vault holds was not stated");
         return;
       case "PollFailed":
-        reportPollFailure(log, event.of === "deposits" ? quiet : withdrawals, event);
+        reportPollFailure(log, polls[event.of], event);
         return;
       case "WithdrawalsPolled":
-        withdrawals.forget(event);
+        polls[event.of].forget(event);
         return;
       default:
         throw new TypeError(`unknown event ${String(kind)}`);

@@ -5,6 +5,7 @@ import type { Chain } from "@perpgate/protocol";
 import type { BridgeObserver, PollSubject } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort } from "../venue-port.js";
+import { RequestWatch } from "../withdraw/request-watch.js";
 import { type SigningConfig, WithdrawalAttestor } from "../withdraw/withdrawal-attestor.js";
 import type { WithdrawalPort } from "../withdraw/withdrawal-port.js";
 import { ChainAttestor } from "./chain-attestor.js";
@@ -46,8 +47,11 @@ export class Bridge {
         };
         const loops = [new AttestorLoop(new ChainAttestor(parts), { ...loop, of: "deposits" })];
         if (withdrawals !== undefined) {
-          const work = new WithdrawalAttestor({ ...parts, ...withdrawals });
-          loops.push(new AttestorLoop(work, { ...loop, of: "withdrawals" }));
+          const both = { ...parts, ...withdrawals };
+          loops.push(
+            new AttestorLoop(new RequestWatch(both), { ...loop, of: "requests" }),
+            new AttestorLoop(new WithdrawalAttestor(both), { ...loop, of: "withdrawals" }),
+          );
         }
         return loops;
       }),

@@ -120,6 +120,17 @@ export class EndpointPool {
   }
 }
 
+/** Nothing is signed and nothing said. */
+class TooFewEndpoints extends Error {
+  override readonly name = "TooFewEndpoints";
+}
+
+/** @throws TooFewEndpoints */
+export function enough<V>(views: readonly V[], minAgreeing: number): readonly V[] {
+  if (views.length >= minAgreeing) return views;
+  throw new TooFewEndpoints(`${views.length} endpoints answered, and ${minAgreeing} must agree`);
+}
+
 /**
  * The time of the head that `minAgreeing` endpoints have reached, or null. One endpoint with an
  * invented head cannot change it.

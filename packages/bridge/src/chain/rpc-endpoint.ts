@@ -13,6 +13,8 @@
  *   more.
  * - A batch of one call that fails this way fails only the call, a few times per reading: a
  *   transaction that the node cannot handle must not block the others.
+ * - A search for logs that is refused is repeated over half as many blocks; what it took is remembered
+ *   and doubled after many searches. Providers' limits range from 10 blocks to 10,000.
  */
 
 import { TimeLimitError, withTimeLimit } from "@perpgate/protocol/core";
@@ -61,6 +63,8 @@ const MAX_FAILED_CALLS = 4;
 const BATCH_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413]);
 /** Status 429 makes batches no smaller than this. */
 const MIN_RATED_BATCH = 10;
+/** Of one search for logs. */
+const MAX_BLOCKS = 2_000;
 const TOO_LARGE = Symbol("response too large");
 
 export class RpcEndpoint {
@@ -69,6 +73,8 @@ export class RpcEndpoint {
   private succeeded = 0;
   /** In the current reading. */
   private failedCalls = 0;
+  private blocks = MAX_BLOCKS;
+  private searches = 0;
 
   constructor(
     private readonly url: string,
@@ -96,6 +102,29 @@ export class RpcEndpoint {
       this.batchSize = Math.min(this.options.batchSize, batchSize * 2);
     }
     return results;
+  }
+
+  /** Blocks that a search for logs may span here, as far as is known. */
+  get blocksPerSearch(): number {
+    return this.blocks;
+  }
+
+  /**
+   * Searches with a span that the endpoint takes. `search` returns null if it was refused, and is called
+   * again with half the span. @throws EndpointFailure if one block is refused.
+   */
+  async search<T>(search: (blocks: number) => Promise<T | null>): Promise<T> {
+    for (let { blocks } = this; blocks >= 1; blocks = Math.floor(blocks / 2)) {
+      const found = await search(blocks);
+      if (found === null) continue;
+      // Not before one was taken: an endpoint that is out of order refuses any span.
+      this.blocks = blocks;
+      if (++this.searches % READINGS_TO_GROW === 0) {
+        this.blocks = Math.min(MAX_BLOCKS, blocks * 2);
+      }
+      return found;
+    }
+    throw new EndpointFailure("it searches no logs");
   }
 
   /** `largest`: calls in the largest batch of the reading. */

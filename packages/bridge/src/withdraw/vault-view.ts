@@ -42,6 +42,8 @@ export interface VaultView {
   readonly head: ChainBlock;
   readonly finalized: ChainBlock;
   readonly isLocked: boolean;
+  /** The hash of the venue's Genesis. */
+  readonly venue: Hex;
   readonly domainSeparator: Hex;
   /** Lower-case hex with 0x. */
   readonly attestors: readonly string[];
@@ -52,13 +54,15 @@ export interface VaultView {
   readonly source: RpcEndpoint;
 }
 
-interface VaultLog {
+export interface VaultLog {
   readonly txHash: string;
   readonly block: ChainBlock;
 }
 
-/** Blocks of one search: endpoints refuse wide ones. */
-const BLOCKS_PER_SEARCH = 2_000;
+/** In which the first search looks for requests. */
+const FIRST_BLOCKS = 2_000;
+/** Read again at least, because a reorganisation may have moved a request. */
+const OVERLAP_BLOCKS = 100;
 
 export async function readVault(
   source: RpcEndpoint,
@@ -70,6 +74,7 @@ export async function readVault(
   const contracts = Object.values(tokens).map(({ contract }) => contract);
   const calls = [
     encodeFunctionData({ abi: VAULT_ABI, functionName: "isLocked" }),
+    encodeFunctionData({ abi: VAULT_ABI, functionName: "venue" }),
     encodeFunctionData({ abi: VAULT_ABI, functionName: "domainSeparator" }),
     encodeFunctionData({ abi: VAULT_ABI, functionName: "attestorGroup" }),
     ...contracts.map((contract) =>
@@ -83,7 +88,8 @@ export async function readVault(
   const answers = await source.call(
     calls.map((data) => ({ method: "eth_call", params: [{ to: `0x${vault}`, data }, block] })),
   );
-  const [locked = "0x", separator = "0x", group = "0x", ...rest] = answers.map(bytesOf);
+  const [locked = "0x", venue = "0x", separator = "0x", group = "0x", ...rest] =
+    answers.map(bytesOf);
   return {
     endpoint,
     source,
@@ -91,6 +97,7 @@ export async function readVault(
     finalized,
     ...readable(() => ({
       isLocked: decodeFunctionResult({ ...ABI, functionName: "isLocked", data: locked }),
+      venue: decodeFunctionResult({ ...ABI, functionName: "venue", data: venue }),
       domainSeparator: decodeFunctionResult({
         ...ABI,
         functionName: "domainSeparator",
@@ -121,14 +128,20 @@ async function readHeads(source: RpcEndpoint, chainId: number) {
   return { head: newest.number < finalized.number ? finalized : newest, finalized };
 }
 
+/** A request that anyone has made, whatever became of it. */
+interface VaultRequest {
+  readonly id: bigint;
+  /** Of its block, 64 hex digits. */
+  readonly blockHash: string;
+}
+
 export interface RequestsView {
   readonly endpoint: string;
   readonly head: ChainBlock;
-  /** Ids that anyone has requested, whatever became of them. */
-  readonly ids: readonly bigint[];
+  readonly requests: readonly VaultRequest[];
 }
 
-/** The vault's requests after block `after`, in the newest blocks of one search at least. */
+/** The vault's requests after block `after`, and of some blocks before it. */
 export async function readRequests(
   source: RpcEndpoint,
   endpoint: string,
@@ -137,17 +150,38 @@ export async function readRequests(
 ): Promise<RequestsView> {
   const { head } = await readHeads(source, chainId);
   const topics = encodeEventTopics({ abi: VAULT_ABI, eventName: "Requested" });
-  const newest = Math.max(0, head.number - BLOCKS_PER_SEARCH + 1);
-  const ids: bigint[] = [];
+  const again =
+    after === undefined ? FIRST_BLOCKS : Math.max(source.blocksPerSearch, OVERLAP_BLOCKS);
+  const newest = Math.max(0, head.number - again + 1);
+  const requests: VaultRequest[] = [];
   for (let from = Math.min(after ?? newest, newest); from <= head.number; ) {
-    const to = Math.min(head.number, from + BLOCKS_PER_SEARCH - 1);
-    const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-    const params = [{ address: `0x${vault}`, topics, ...range }];
-    const [logs] = await source.call([{ method: "eth_getLogs", params }]);
-    for (const { id } of readLogs(resultOf(logs))) ids.push(id);
-    from = to + 1;
+    const begin = from;
+    from = await source.search(async (blocks) => {
+      const to = Math.min(head.number, begin + blocks - 1);
+      const found = await logsIn(source, { vault, topics }, begin, to);
+      for (const { id, hash } of found ?? []) requests.push({ id, blockHash: hash });
+      return found && to + 1;
+    });
   }
-  return { endpoint, head, ids };
+  return { endpoint, head, requests };
+}
+
+interface LogFilter {
+  readonly vault: string;
+  readonly topics: readonly unknown[];
+}
+
+/** Null if the endpoint refuses the search, which may be too wide. */
+async function logsIn(
+  source: RpcEndpoint,
+  { vault, topics }: LogFilter,
+  from: number,
+  to: number,
+): Promise<readonly FoundLog[] | null> {
+  const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+  const params = [{ address: `0x${vault}`, topics, ...range }];
+  const [logs] = await source.call([{ method: "eth_getLogs", params }]);
+  return logs?.isAnswered === true ? readLogs(logs.result) : null;
 }
 
 const ABI = { abi: VAULT_ABI } as const;
@@ -184,21 +218,31 @@ export async function findLog(
   sinceMs: number,
 ): Promise<VaultLog | undefined> {
   const topics = encodeEventTopics({ abi: VAULT_ABI, eventName, args: { id: BigInt(id) } });
-  for (let to = head.number; to >= 0; to -= BLOCKS_PER_SEARCH) {
-    const from = Math.max(0, to - BLOCKS_PER_SEARCH + 1);
-    const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-    const [logs, first] = await source.call([
-      { method: "eth_getLogs", params: [{ address: `0x${vault}`, topics, ...range }] },
-      { method: "eth_getBlockByNumber", params: [numberToHex(from), false] },
-    ]);
-    const found = readLogs(resultOf(logs));
-    const log = found.at(-1);
+  for (let to = head.number; to >= 0; ) {
+    const end = to;
+    const { from, log } = await source.search(async (blocks) => {
+      const begin = Math.max(0, end - blocks + 1);
+      const found = await logsIn(source, { vault, topics }, begin, end);
+      return found && { from: begin, log: found.at(-1) };
+    });
     if (log !== undefined) return await canonical(source, log);
-    const begin = readBlock(resultOf(first));
+    const begin = await blockAt(source, from);
     if (!begin) throw new EndpointFailure("a block is missing");
     if (begin.timeMs < sinceMs) return undefined;
+    to = from - 1;
   }
   return undefined;
+}
+
+/** Whether the log's block is still the one that the chain has at its number. */
+export async function isCanonical({ source }: VaultView, { block }: VaultLog): Promise<boolean> {
+  return (await blockAt(source, block.number))?.hash === block.hash;
+}
+
+async function blockAt(source: RpcEndpoint, number: number): Promise<ChainBlock | undefined> {
+  const params = [numberToHex(number), false];
+  const [answer] = await source.call([{ method: "eth_getBlockByNumber", params }]);
+  return readBlock(resultOf(answer)) ?? undefined;
 }
 
 interface FoundLog {
@@ -230,10 +274,8 @@ async function canonical(
   source: RpcEndpoint,
   { txHash, number, hash }: FoundLog,
 ): Promise<VaultLog | undefined> {
-  const params = [numberToHex(number), false];
-  const [answer] = await source.call([{ method: "eth_getBlockByNumber", params }]);
-  const block = readBlock(resultOf(answer));
-  return block && block.hash === hash ? { txHash, block } : undefined;
+  const block = await blockAt(source, number);
+  return block?.hash === hash ? { txHash, block } : undefined;
 }
 
 function bytesOf(answer: RpcResult): Hex {

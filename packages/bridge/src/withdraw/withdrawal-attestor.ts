@@ -17,27 +17,33 @@ import {
   type WithdrawalVote,
   withoutHexPrefix,
 } from "@perpgate/protocol/core";
-import { checkWithdrawalProof, type ProofKeys } from "@perpgate/protocol/receipts";
+import type { ProofKeys } from "@perpgate/protocol/receipts";
 import type { Address, Hex } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { publicKeyHex } from "../attestor-key.js";
 import type { BridgeObserver } from "../bridge-event.js";
-import { EndpointPool } from "../chain/endpoint-pool.js";
-import type { RpcEndpoint } from "../chain/rpc-endpoint.js";
+import { EndpointPool, enough } from "../chain/endpoint-pool.js";
 import { type ChainConfig, differenceFrom } from "../config/chain-config.js";
 import { inTurn } from "../in-turn.js";
 import {
   domainSeparatorOf,
   signVaultData,
+  type VaultDomain,
   type VaultWithdrawal,
   vaultDigest,
 } from "../vault/typed-data.js";
 import type { VenueTerms } from "../venue-port.js";
-import { verifyText } from "../vote.js";
 import { HoldingsReporter } from "./holdings-reporter.js";
-import { agreedSighting, OtherPayment, type Sighting, sightingIn } from "./sighting.js";
+import { provenLeaf } from "./proven.js";
+import {
+  agreedSighting,
+  FoundEvents,
+  OTHER_PAYMENT,
+  type Sighting,
+  sightingIn,
+} from "./sighting.js";
 import type { SigningRecord } from "./signing-record.js";
-import { ENTRY_STATUS, readRequests, readVault, type VaultView } from "./vault-view.js";
+import { ENTRY_STATUS, readVault, type VaultView } from "./vault-view.js";
 import {
   allOpenWithdrawals,
   type SignedWithdrawalVote,
@@ -67,19 +73,18 @@ interface WithdrawalAttestorParts {
 /** Read from the vault, and voted on, together. */
 const ROWS_AT_ONCE = 32;
 
-/** Nothing is signed and nothing said. */
-class TooFewEndpoints extends Error {
-  override readonly name = "TooFewEndpoints";
+/** At least `minAgreeing` endpoints have another payment under the id than the log. */
+class OtherPayment extends Error {
+  override readonly name = "OtherPayment";
 }
 
 export class WithdrawalAttestor {
   private readonly pool: EndpointPool;
   private readonly holdings: HoldingsReporter;
   private venueId = "";
-  /** The block up to which the vault's requests were compared with the log. */
-  private watched: number | undefined;
-  /** Requests that no open withdrawal is, and that need no further look. */
-  private readonly judged = new Set<bigint>();
+  private readonly found = new FoundEvents();
+  /** Digests of the payments that a proof has shown, by id. */
+  private readonly proven = new Map<number, Hex>();
 
   constructor(private readonly parts: WithdrawalAttestorParts) {
     this.pool = new EndpointPool(parts.chain, parts);
@@ -93,10 +98,10 @@ export class WithdrawalAttestor {
     // The poll of deposits reports a difference.
     if (this.hasSameTerms(terms)) {
       await this.attestAll();
-      await this.watchRequests();
       await this.reportHoldings();
     }
-    observe({ kind: "WithdrawalsPolled", chain: chain.chain, attestor: attestor.index });
+    const polled = { chain: chain.chain, attestor: attestor.index } as const;
+    observe({ kind: "WithdrawalsPolled", of: "withdrawals", ...polled });
   }
 
   /** Nothing waits for a statement: one that is not made is reported and tried again. */
@@ -113,57 +118,9 @@ export class WithdrawalAttestor {
     for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
       await this.attest(rows.slice(at, at + ROWS_AT_ONCE));
     }
-  }
-
-  /**
-   * Looks for what the vault is about to pay and no open withdrawal asks for: whoever has a quorum of stolen keys
-   * takes an id that nobody else reads.
-   */
-  private async watchRequests(): Promise<void> {
-    const { chain, port } = this.parts;
-    // No other chain pays.
-    if (chain.finality !== "finalized") return;
-    const after = this.watched;
-    const seen = this.enough(
-      await this.pool.ask((source, name) => readRequests(source, name, chain, after)),
-    );
-    const ids = new Set(seen.flatMap((view) => view.ids));
-    for (const id of this.judged) if (!ids.has(id)) this.judged.delete(id);
-    // What the log has and was not paid is open.
-    const open = await allOpenWithdrawals(port, chain.chain);
-    const known = new Set(open.map(({ withdrawalId }) => BigInt(withdrawalId)));
-    const strange = [...ids].filter((id) => !known.has(id) && !this.judged.has(id));
-    if (strange.length > 0) {
-      const read = (source: RpcEndpoint, name: string) => readVault(source, name, chain, strange);
-      const views = this.enough(await this.pool.ask(read));
-      for (const id of strange) this.judgeStrange(id, views);
-    }
-    this.watched = Math.min(...seen.map(({ head }) => head.number));
-  }
-
-  /** Not while endpoints differ, nor by old blocks: the log may have ended it since. */
-  private judgeStrange(id: bigint, views: readonly VaultView[]): void {
-    const { chain, clock, observe } = this.parts;
-    const states = views.map(({ entries, head }) => {
-      const { status = ENTRY_STATUS.UNKNOWN, deadline = 0n } = entries.get(id) ?? {};
-      const isOld = clock() - head.timeMs > chain.maxHeadAgeMs;
-      if (status === ENTRY_STATUS.UNKNOWN || isOld) return "unknown";
-      const isLate = head.timeMs > Number(deadline) * 1_000;
-      return status === ENTRY_STATUS.PENDING && !isLate ? "payable" : "over";
-    });
-    const [state] = states;
-    if (state === "unknown" || states.some((other) => other !== state)) return;
-    this.judged.add(id);
-    if (state === "over") return;
-    const reason = `the vault has request ${id}, which no open withdrawal of the log is`;
-    const failed = { chain: chain.chain, withdrawalId: Number(id), isAlarm: true, reason };
-    observe({ kind: "WithdrawalFailed", ...failed });
-  }
-
-  private enough<V>(views: readonly V[]): readonly V[] {
-    const { minAgreeing } = this.parts.chain;
-    if (views.length >= minAgreeing) return views;
-    throw new TooFewEndpoints(`${views.length} endpoints answered, and ${minAgreeing} must agree`);
+    const ids = new Set(rows.map(({ withdrawalId }) => Number(withdrawalId)));
+    this.found.keep(ids);
+    for (const id of this.proven.keys()) if (!ids.has(id)) this.proven.delete(id);
   }
 
   private hasSameTerms(terms: VenueTerms): boolean {
@@ -175,20 +132,13 @@ export class WithdrawalAttestor {
   private async attest(rows: readonly OpenWithdrawal[]): Promise<void> {
     const { chain, observe, port } = this.parts;
     const ids = rows.map(({ withdrawalId }) => BigInt(withdrawalId));
-    const views = this.enough(
+    const views = enough(
       await this.pool.ask((source, name) => readVault(source, name, chain, ids)),
+      chain.minAgreeing,
     );
+    const searchable = new Set(views);
     const votes: SignedWithdrawalVote[] = [];
-    for (const row of rows) {
-      try {
-        votes.push(...(await this.votesOn(row, views)));
-      } catch (error) {
-        const withdrawalId = Number(row.withdrawalId);
-        const isAlarm = error instanceof OtherPayment;
-        const reason = error instanceof Error ? error.message : String(error);
-        observe({ kind: "WithdrawalFailed", chain: chain.chain, withdrawalId, isAlarm, reason });
-      }
-    }
+    for (const row of rows) votes.push(...(await this.votesOn(row, views, searchable)));
     if (votes.length === 0) return;
     const refusals = await port.submitOnWithdrawals(votes);
     for (const [i, { vote }] of votes.entries()) {
@@ -198,35 +148,110 @@ export class WithdrawalAttestor {
     }
   }
 
+  /** What fails is reported; a signature does not wait for what is seen on the chain, nor that for it. */
   private async votesOn(
     row: OpenWithdrawal,
     views: readonly VaultView[],
+    searchable: Set<VaultView>,
   ): Promise<SignedWithdrawalVote[]> {
-    const { chain, attestor } = this.parts;
-    const ours = publicKeyHex(attestor.privateKey);
+    const votes: SignedWithdrawalVote[] = [];
+    try {
+      const subject = this.subjectOf(row);
+      for (const voting of [
+        () => this.signatureVote(subject, views),
+        () => this.sightingVote(subject, views, searchable),
+      ]) {
+        const vote = await voting().catch((error: unknown) => this.report(row, error));
+        if (vote !== null) votes.push(vote);
+      }
+    } catch (error) {
+      this.report(row, error);
+    }
+    return votes;
+  }
+
+  private report({ withdrawalId: id }: OpenWithdrawal, error: unknown): null {
+    const { chain, observe } = this.parts;
+    const isAlarm = error instanceof OtherPayment;
+    const reason = error instanceof Error ? error.message : String(error);
+    const failed = { chain: chain.chain, withdrawalId: Number(id), isAlarm, reason };
+    observe({ kind: "WithdrawalFailed", ...failed });
+    return null;
+  }
+
+  private subjectOf(row: OpenWithdrawal): Subject {
+    const ours = publicKeyHex(this.parts.attestor.privateKey);
     const own = row.votes
       .filter(({ publicKey }) => publicKey === ours)
       .flatMap(({ text }) => parseWithdrawalVote(text) ?? []);
     const terms = this.termsOf(row);
-    const votes: SignedWithdrawalVote[] = [];
-    if (!own.some(({ verdict }) => verdict === "signed")) {
-      const vaultSignature = await this.signatureFor(row, terms, views);
-      if (vaultSignature !== null) {
-        const signed = { verdict: "signed", block: null, txHash: "", vaultSignature } as const;
-        votes.push(this.vote(terms, signed));
-      }
-    }
-    const seen: (Sighting | null)[] = [];
-    for (const view of views) seen.push(await sightingIn(view, terms));
-    const sighting = agreedSighting(seen, chain.minAgreeing);
+    const vault: Address = `0x${terms.vault}`;
+    const domain = { venueId: `0x${terms.venue}`, chainId: terms.chainId, vault } as const;
+    const payment: VaultWithdrawal = {
+      token: `0x${terms.contract}`,
+      account: `0x${terms.account}`,
+      amount: terms.amount,
+      id: BigInt(terms.withdrawalId),
+      deadline: BigInt(terms.deadline),
+    };
+    const digest = vaultDigest(domain, "Withdrawal", payment);
+    return { row, own, terms, domain, payment, digest };
+  }
+
+  private async sightingVote(
+    { row, own, terms, domain, digest }: Subject,
+    views: readonly VaultView[],
+    searchable: Set<VaultView>,
+  ): Promise<SignedWithdrawalVote | null> {
+    refuseOtherVenue(domain, views);
     const last = own.find(({ verdict }) => verdict !== "signed");
-    if (
-      sighting !== null &&
-      (last?.verdict !== sighting.verdict || last.txHash !== sighting.txHash)
-    ) {
-      votes.push(this.vote(terms, { ...sighting, vaultSignature: "" }));
+    const id = terms.withdrawalId;
+    const isPaid = ({ entries }: VaultView): boolean =>
+      entries.get(BigInt(id))?.status === ENTRY_STATUS.PAID;
+    // Said of a final block.
+    if (last?.verdict === "paid" && views.every(isPaid)) return null;
+    const sighting = await this.sighting(terms, views, searchable);
+    if (sighting === null) {
+      // Endpoints may stand on two branches.
+      this.found.forget(id);
+      return null;
     }
-    return votes;
+    if (last?.verdict === sighting.verdict && last.txHash === sighting.txHash) return null;
+    // What the log does not ask for is a theft, and no step of a withdrawal.
+    if (sighting.verdict !== "unpaid" && !(await this.isLogs(row, terms, digest))) return null;
+    return this.vote(terms, { ...sighting, vaultSignature: "" });
+  }
+
+  private async sighting(
+    terms: WithdrawalTerms,
+    views: readonly VaultView[],
+    searchable: Set<VaultView>,
+  ): Promise<Sighting | null> {
+    const { minAgreeing } = this.parts.chain;
+    const asked = views.filter((view) => searchable.has(view));
+    const answers = await Promise.allSettled(
+      asked.map((view) => sightingIn(view, terms, this.found)),
+    );
+    const seen: (Sighting | null)[] = [];
+    let others = 0;
+    let failure = "";
+    for (const [i, answer] of answers.entries()) {
+      if (answer.status === "rejected") {
+        // Not asked about the other rows of this poll: each would wait for its time-out.
+        searchable.delete(asked[i]!);
+        failure = answer.reason instanceof Error ? answer.reason.message : String(answer.reason);
+      } else if (answer.value === OTHER_PAYMENT) others++;
+      else seen.push(answer.value);
+    }
+    const id = terms.withdrawalId;
+    if (others >= minAgreeing) throw new OtherPayment(`the vault has another payment as ${id}`);
+    if (others > 0) throw new Error(`one endpoint has another payment as ${id}, and others not`);
+    if (seen.length < minAgreeing) {
+      throw new Error(
+        `${seen.length} endpoints show the events, and ${minAgreeing} must: ${failure}`,
+      );
+    }
+    return agreedSighting(seen, minAgreeing);
   }
 
   /** What the venue says; a signature needs the proof of it. */
@@ -251,49 +276,52 @@ export class WithdrawalAttestor {
   }
 
   /** Null while there is no proof, or the caps have no room. @throws with the reason not to sign. */
-  private async signatureFor(
-    { proof }: OpenWithdrawal,
-    terms: WithdrawalTerms,
+  private async signatureVote(
+    { row, own, terms, domain, payment, digest }: Subject,
     views: readonly VaultView[],
-  ): Promise<string | null> {
-    if (proof === null) return null;
+  ): Promise<SignedWithdrawalVote | null> {
+    if (row.proof === null || own.some(({ verdict }) => verdict === "signed")) return null;
     const { signing, clock } = this.parts;
     const { account, record } = signing;
-    await this.refuseUnproven(proof, terms);
-    const vault: Address = `0x${terms.vault}`;
-    const domain = { venueId: `0x${terms.venue}`, chainId: terms.chainId, vault } as const;
-    const payment: VaultWithdrawal = {
-      token: `0x${terms.contract}`,
-      account: `0x${terms.account}`,
-      amount: terms.amount,
-      id: BigInt(terms.withdrawalId),
-      deadline: BigInt(terms.deadline),
-    };
-    const separator = domainSeparatorOf(domain);
-    for (const { domainSeparator, attestors, isLocked, head, entries } of views) {
-      if (domainSeparator !== separator) throw new Error("the vault is another venue's");
+    await this.refuseUnproven(row.proof, terms, digest);
+    refuseOtherVenue(domain, views);
+    for (const { attestors, isLocked, head, entries } of views) {
       if (!attestors.includes(account.address.toLowerCase())) {
         throw new Error(`${account.address} is no attestor of the vault`);
       }
-      const entry = entries.get(BigInt(terms.withdrawalId));
+      const entry = entries.get(payment.id);
       const isLate = head.timeMs > terms.deadline * 1_000;
       if (isLocked || isLate || entry?.status !== ENTRY_STATUS.UNKNOWN) return null;
     }
-    const digest = vaultDigest(domain, "Withdrawal", payment);
-    const scope = `${terms.chainId} ${terms.vault} ${terms.contract}`;
+    const scope = scopeOf(terms);
     const atMs = clock();
     const known = record.digestOf({ id: terms.withdrawalId, scope });
     if (known === undefined && !this.fits(scope, terms, views, atMs)) return null;
     const { withdrawalId: id, amount } = terms;
     record.add({ id, digest, scope, amount: String(amount), atMs });
     const signature: Hex = await signVaultData(domain, "Withdrawal", payment, account);
-    return signature.slice(2);
+    const signed = { verdict: "signed", block: null, txHash: "" } as const;
+    return this.vote(terms, { ...signed, vaultSignature: signature.slice(2) });
   }
 
-  private async refuseUnproven(proof: string, terms: WithdrawalTerms): Promise<void> {
-    const checked = await checkWithdrawalProof(proof, verifyText, this.parts.signing.proofKeys);
-    if (typeof checked === "string") throw new Error(`not proven: ${checked}`);
-    const { leaf } = checked;
+  /** Whether the log asks for it: this attestor has signed it, or a proof shows it. */
+  private async isLogs(
+    { proof }: OpenWithdrawal,
+    terms: WithdrawalTerms,
+    digest: Hex,
+  ): Promise<boolean> {
+    const { record } = this.parts.signing;
+    const signed = record.digestOf({ id: terms.withdrawalId, scope: scopeOf(terms) });
+    if (signed === digest) return true;
+    if (proof === null) return false;
+    await this.refuseUnproven(proof, terms, digest);
+    return true;
+  }
+
+  private async refuseUnproven(proof: string, terms: WithdrawalTerms, digest: Hex): Promise<void> {
+    if (this.proven.get(terms.withdrawalId) === digest) return;
+    const leaf = await provenLeaf(proof, this.parts.signing.proofKeys);
+    if (typeof leaf === "string") throw new Error(`not proven: ${leaf}`);
     const isProven =
       leaf.withdrawalId === terms.withdrawalId &&
       leaf.address === terms.account &&
@@ -302,6 +330,7 @@ export class WithdrawalAttestor {
       leaf.deadlineMs === terms.deadline * 1_000 &&
       unitsOfMicros(leaf.amountMicros, terms.decimals) === terms.amount;
     if (!isProven) throw new Error("not proven: the proof is of another payment");
+    this.proven.set(terms.withdrawalId, digest);
   }
 
   /** Within the vault's caps, counting what this attestor has signed. */
@@ -326,4 +355,25 @@ export class WithdrawalAttestor {
     const vote = { ...terms, ...said, attestor: attestor.index, votedAtMs: clock() };
     return signWithdrawalVote(vote, attestor.privateKey);
   }
+}
+
+/** A withdrawal as the venue has it, and what the vault would be asked for. */
+interface Subject {
+  readonly row: OpenWithdrawal;
+  /** What this attestor has said. */
+  readonly own: readonly WithdrawalVote[];
+  readonly terms: WithdrawalTerms;
+  readonly domain: VaultDomain;
+  readonly payment: VaultWithdrawal;
+  readonly digest: Hex;
+}
+
+function scopeOf({ chainId, vault, contract }: WithdrawalTerms): string {
+  return `${chainId} ${vault} ${contract}`;
+}
+
+function refuseOtherVenue(domain: VaultDomain, views: readonly VaultView[]): void {
+  const separator = domainSeparatorOf(domain);
+  if (views.every(({ domainSeparator }) => domainSeparator === separator)) return;
+  throw new Error("the vault is another venue's");
 }

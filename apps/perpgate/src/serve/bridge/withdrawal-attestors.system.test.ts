@@ -486,8 +486,9 @@ describe("what an attestor does not sign", () => {
     "a request of the vault that no withdrawal of the log is: an alarm, once; none for an honest one",
     async () => {
       const paying = await PayingVenue.start(node);
-      const { poll } = await requested(paying);
+      const { poll, attestors } = await requested(paying);
       await poll();
+      for (const { watch } of [...attestors, await paying.attestor(2)]) await watch.poll();
       expect(paying.failures()).toEqual([]);
       // A quorum of stolen keys takes an id that no log reaches.
       const id = 2n ** 60n + 1n;
@@ -496,7 +497,7 @@ describe("what an attestor does not sign", () => {
       const one = await paying.attestor(2);
       // One endpoint hides it.
       one.proxies[0].lie = ({ method }, result) => (method === "eth_getLogs" ? [] : result);
-      for (let i = 0; i < 3; i++) await one.attestor.poll();
+      for (let i = 0; i < 3; i++) await one.watch.poll();
       const alarms = paying.events.filter((event) => event.kind === "WithdrawalFailed");
       expect(alarms).toMatchObject([
         { isAlarm: true, reason: expect.stringContaining(`request ${id}`) },

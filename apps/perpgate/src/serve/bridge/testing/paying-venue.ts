@@ -9,6 +9,7 @@ import {
   type ChainBridgeConfig,
   privateKeyFromSeed,
   RemoteVenue,
+  RequestWatch,
   resolveBridge,
   SigningRecord,
   WithdrawalAttestor,
@@ -46,6 +47,7 @@ const FINAL_BLOCKS = 3;
 
 export interface PayingAttestor {
   readonly attestor: WithdrawalAttestor;
+  readonly watch: RequestWatch;
   readonly proxies: readonly [RpcProxy, RpcProxy];
   readonly record: SigningRecord;
   readonly recordPath: string;
@@ -117,7 +119,7 @@ export class PayingVenue {
       clock,
       timeoutMs: 60_000,
     });
-    const attestor = new WithdrawalAttestor({
+    const parts: ConstructorParameters<typeof WithdrawalAttestor>[0] = {
       attestor: { index, privateKey },
       chain,
       port: between(venue),
@@ -125,8 +127,9 @@ export class PayingVenue {
       clock,
       uniform: () => 0.5,
       observe: (event) => this.events.push(event),
-    });
-    return { attestor, proxies, record, recordPath };
+    };
+    const [attestor, watch] = [new WithdrawalAttestor(parts), new RequestWatch(parts)];
+    return { attestor, watch, proxies, record, recordPath };
   }
 
   async ask(amount: number, nonce = 1): Promise<number> {
