@@ -81,6 +81,7 @@ export const CASH_SETTLED = offsetsOf("CashSettled");
 export const MARGIN_CHANGED = offsetsOf("MarginChanged");
 export const WORK_DONE = offsetsOf("WorkDone");
 export const WALLET_CREDITED = offsetsOf("BalanceCredited");
+export const SESSION_OPENED = offsetsOf("SessionOpened");
 export const SESSION_CLOSED = offsetsOf("SessionClosed");
 export const REGISTERED = offsetsOf("DepositRegistered");
 export const CREDITED = offsetsOf("DepositCredited");

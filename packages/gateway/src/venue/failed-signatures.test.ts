@@ -121,7 +121,7 @@ test("a check of secp256k1: charged for what it costs beyond one of Ed25519", as
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
   const { x = "", y = "" } = publicKey.export({ format: "jwk" });
   const point = Buffer.concat([Buffer.from(x, "base64url"), Buffer.from(y, "base64url")]);
-  other.sessionKey = { publicHex: point.toString("hex"), privateKey };
+  other.sessionKey = { publicHex: point.toString("hex"), raw: point, privateKey };
   await other.signIn();
   // The error names the key's kind, so the answers differ by a few bytes.
   expect((await costOf(other)) - (await costOf(trader))).toBeGreaterThan(COST.secp256k1 - 10);

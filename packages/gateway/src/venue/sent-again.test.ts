@@ -65,6 +65,13 @@ async function twice<N extends RequestName>(
   return [answer, await asks(name, body, first).answer];
 }
 
+/** Asks it, and returns what sends it again. */
+async function firstOf<N extends RequestName>(name: N, body: RequestBodies[N]) {
+  const first = asks(name, body);
+  await first.answer;
+  return [() => asks(name, body, first).answer];
+}
+
 const order = (clientOrderId?: string) =>
   trader.place({ ...trader.limit("long", 64_000), ...(clientOrderId && { clientOrderId }) });
 const openOrders = () => trader.list("/v1/orders?status=open");
@@ -99,6 +106,91 @@ describe("an unsigned request that is sent again", () => {
     expect(first?.result.orderId).toBe(placed.body.orderId);
     expect(again).toEqual(first);
     expect(await openOrders()).toHaveLength(1);
+  });
+
+  test.each(["orderId", "clientOrderId"] as const)(
+    "a cancel by %s that ended the order",
+    async (name) => {
+      const orderId = String((await order("once")).body.orderId);
+      const named = name === "orderId" ? { orderId } : { clientOrderId: "once" };
+      const [first, again] = await twice("cancelOrder", { session: trader.session, body: named });
+      expect(first?.result).toMatchObject({ orderId, status: "canceled" });
+      expect(again).toEqual(first);
+    },
+  );
+
+  test("a cancel by the client's name that found the order ended, though another has the name now", async () => {
+    const placed = await order("late");
+    const { session } = trader;
+    const body = { session, body: { clientOrderId: "late" } };
+    const winner = asks("cancelOrder", body);
+    const first = asks("cancelOrder", body);
+    const refusal = { code: "order_not_cancelable", details: { orderId: placed.body.orderId } };
+    await expect(first.answer).rejects.toMatchObject(refusal);
+    await winner.answer;
+    await expect(asks("cancelOrder", body, first).answer).rejects.toMatchObject(refusal);
+    await order("late");
+    await expect(asks("cancelOrder", body, first).answer).rejects.toMatchObject(refusal);
+    expect(await openOrders()).toHaveLength(1);
+  });
+
+  test("the ends of all other sessions: none that began since, whatever has become of the key", async () => {
+    const other = await trader.again();
+    const key = at.venue.views.session(trader.session)?.key ?? "";
+    const body = { session: trader.session, proof: { key, signature: Buffer.alloc(64) } };
+    let newer: Trader | undefined;
+    const [first, again] = await twice("endOtherSessions", body, async () => {
+      newer = await trader.again();
+      expect((await trader.rotate(newSessionKey().publicHex)).status).toBe(200);
+    });
+    expect(first?.result.ended).toEqual([String(other.session)]);
+    expect(again).toEqual(first);
+    expect(at.venue.views.session(newer?.session ?? 0)).toBeDefined();
+  });
+
+  test("a sign-in whose session has ended since: the session that it opened", async () => {
+    const { account = 0, key = "" } = at.venue.views.session(trader.session) ?? {};
+    const body = {
+      address: trader.wallet.address.slice(2).toLowerCase(),
+      publicKey: newSessionKey().raw,
+      tokenHash: key.replace(/./g, "7"),
+      nonce: `again${trader.session}`,
+      expiresAt: at.nowMs() + 3_600_000,
+      nonceForgottenAt: at.nowMs() + 3_600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+      message: Buffer.from("text"),
+      signature: Buffer.alloc(65),
+      contractChainId: undefined,
+    };
+    const first = asks("signIn", body);
+    const { session } = await first.answer;
+    await asks("endSession", { session }).answer;
+    expect(await asks("signIn", body, first).answer).toEqual({ session, account });
+  });
+
+  test("whose session has ended since: its outcome is unknown, not refused", async () => {
+    const { session } = trader;
+    const { raw } = newSessionKey();
+    const key = at.venue.views.session(session)?.key ?? "";
+    const rotation = { session, key, newPublicKey: raw, bytes: raw, signature: undefined };
+    const deposit = { session, chain: "ethereum", txHash: "ab".repeat(32), token: "USDC" } as const;
+    const asked = [
+      ...(await firstOf("cancelAllOrders", { session, symbol: undefined })),
+      ...(await firstOf("cancelOrdersAfter", { session, afterMs: 2_000 })),
+      ...(await firstOf("setSessionOptions", { session, cancelOnDisconnect: true })),
+      ...(await firstOf("registerDeposit", deposit)),
+      ...(await firstOf("rotateSession", rotation)),
+    ];
+    await asks("endSession", { session }).answer;
+    for (const again of asked)
+      await expect(again()).rejects.toMatchObject({ code: "outcome_unknown" });
+    await expect(
+      asks("cancelAllOrders", { session, symbol: undefined }).answer,
+    ).rejects.toMatchObject({
+      code: "invalid_token",
+    });
   });
 
   test("both copies in flight together: one is executed, both have its answer", async () => {

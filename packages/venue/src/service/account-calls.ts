@@ -5,7 +5,7 @@ import type { NotesInMaking } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import type { AccountLimit } from "./account-limits.js";
-import { isExecuted } from "./execution.js";
+import { isExecuted, unanswered } from "./execution.js";
 
 export class AccountCalls {
   constructor(
@@ -16,14 +16,14 @@ export class AccountCalls {
   /**
    * Runs `attempt` for the session. A request that is in the log already is not charged.
    *
-   * @throws ApiError `invalid_token`, `rate_limited`
+   * @throws ApiError `invalid_token`, `outcome_unknown`, `rate_limited`
    */
   run<T>(
     number: number,
     notes: NotesInMaking,
     attempt: (session: Session) => T | Promise<T>,
   ): T | Promise<T> {
-    const session = knownSession(this.venue, number);
+    const session = askingSession(this.venue, number, notes);
     if (!isExecuted(this.venue, notes)) this.limit.take(session.account, notes);
     return attempt(session);
   }
@@ -40,6 +40,18 @@ export class AccountCalls {
       return attempt(session);
     });
   }
+}
+
+/**
+ * The session of an unsigned request. Of one that is in the log already, what it did cannot be told without it.
+ *
+ * @throws ApiError `invalid_token`, `outcome_unknown`
+ */
+export function askingSession(venue: Venue, number: number, notes: NotesInMaking): Session {
+  if (venue.views.session(number) === undefined && isExecuted(venue, notes)) {
+    throw unanswered("outcome_unknown");
+  }
+  return knownSession(venue, number);
 }
 
 /** @throws ApiError `invalid_token` */

@@ -8,7 +8,14 @@ import { NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
-import { isOpen, orderNumberOf, requireNamedOrder, requireOneName } from "./amend-target.js";
+import {
+  isOpen,
+  type NamedOrder,
+  orderNamedBefore,
+  orderNumberOf,
+  requireNamedOrder,
+  requireOneName,
+} from "./amend-target.js";
 import {
   executeCommand,
   executeTaking,
@@ -28,7 +35,8 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
   const canceling = ({ account }: Session, notes: NotesInMaking, command: VenueCommand) =>
     executeTaking(venue, command, NO_EVIDENCE, (applied) => {
       limit.countWork(account, views.workUnits(applied), notes);
-      return { outcome: views.outcome(applied), ended: views.endedOrders(applied, account) };
+      const ended = views.endedOrders(applied, account);
+      return { seq: applied.seq, outcome: views.outcome(applied), ended };
     });
   return {
     cancelOrder: ({ session: number, body }, notes) =>
@@ -36,9 +44,7 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
         const { account } = session;
         requireOneName(body);
         // One that is not open is refused before the command reaches the log, unless that ended it.
-        const order = requireNamedOrder(venue, account, body);
-        const { orderId: seen, status } = order;
-        if (!isOpen(order) && !isExecuted(venue, notes)) throw notCancelable(seen, status);
+        if (!isExecuted(venue, notes)) requireOpenOrder(venue, account, body);
         const { validUntil, clientOrderId } = body;
         const command = {
           kind: "CancelOrder",
@@ -46,23 +52,25 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
           session: number,
           // Another order may have the name once this is executed.
           ...(clientOrderId === undefined
-            ? { orderId: orderNumberOf(seen) }
+            ? { orderId: orderNumberOf(body.orderId) }
             : { orderId: 0, clientOrderId }),
           ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
           ...unsignedTerms(venue, notes),
         } as const;
-        const { outcome, ended } = await canceling(session, notes, command);
+        const { seq, outcome, ended } = await canceling(session, notes, command);
         if (outcome.kind === "refused") {
           // It was filled or canceled before this command.
           if (outcome.refusal === "order_not_cancelable") {
-            throw notCancelable(seen, ownOrder(venue, account, seen).status);
+            const { orderId, status } = orderNamedBefore(venue, account, body, seq);
+            throw notCancelable(orderId, status);
           }
           if (outcome.refusal === "too_late") throw tooLate(validUntil ?? 0, views.timeMs);
           throw sessionRefusal("CancelOrder", outcome);
         }
         // The first to end is the one that was named; others may have lived because of it.
         const [first] = ended;
-        const orderId = first === undefined ? seen : orderIdText(first);
+        if (first === undefined) throw new Error(`the cancel at ${seq} has ended nothing`);
+        const orderId = orderIdText(first);
         const { remainingSize } = ownOrder(venue, account, orderId);
         return { result: { orderId, status: "canceled", remainingSize } };
       }),
@@ -90,6 +98,12 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
         return { result: { cancelAt: afterMs === 0 ? null : timeMs + afterMs } };
       }),
   };
+}
+
+/** @throws ApiError `order_not_found`, `order_not_cancelable` */
+function requireOpenOrder(venue: Venue, account: number, named: NamedOrder): void {
+  const order = requireNamedOrder(venue, account, named);
+  if (!isOpen(order)) throw notCancelable(order.orderId, order.status);
 }
 
 /** An order of the account; throws `order_not_found`, also for another account's order. */

@@ -4,7 +4,7 @@ import type { RequestHandlers } from "@perpgate/link";
 import type { Chain, Token } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
-import { knownSession } from "./account-calls.js";
+import { askingSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
 import type { Attestation } from "./attestation.js";
 import {
@@ -48,7 +48,7 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
   };
   return {
     registerDeposit: async ({ session, chain, txHash, token }, notes) => {
-      const { account } = knownSession(venue, session);
+      const { account } = askingSession(venue, session, notes);
       const isCopy = isExecuted(venue, notes);
       if (!isCopy) limit.take(account, notes);
       if (!isAccepted(chain, token)) throw new ApiError("token_not_on_chain", { chain, token });

@@ -12,12 +12,13 @@ import { type Evidence, NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
 import { fingerprintOf } from "../verify/key-signature.js";
 import { closedSessionsIn } from "../views/outcome.js";
-import { type AccountCalls, knownSession } from "./account-calls.js";
+import { type AccountCalls, askingSession, knownSession } from "./account-calls.js";
 import {
   executeCommand,
   isExecuted,
   isSessionGone,
   sessionRefusal,
+  unanswered,
   unsignedTerms,
 } from "./execution.js";
 import { wallTimeOf } from "./wall-time.js";
@@ -57,7 +58,7 @@ export function sessionCalls(venue: Venue, commands: AccountCalls): Sessions {
       { session, key, newPublicKey, bytes, signature = NO_SIGNATURE },
       notes,
     ) => {
-      const { expiresAtMs } = knownSession(venue, session);
+      const { expiresAtMs } = askingSession(venue, session, notes);
       const { outcome } = await executeCommand(
         venue,
         {
@@ -94,11 +95,18 @@ export function sessionCalls(venue: Venue, commands: AccountCalls): Sessions {
       return { result: { endedAt } };
     },
     endOtherSessions: async ({ session, proof }, notes) => {
-      const caller = knownSession(venue, session);
-      const evidence = evidenceOf(venue, caller, endSessionText(), proof);
       const { request } = unsignedTerms(venue, notes);
       const before = endedBefore(venue, request);
-      const others = views.sessions(caller.account).filter(({ number }) => number !== session);
+      if (before.parts > 0 && views.session(session) === undefined) {
+        throw unanswered("outcome_unknown");
+      }
+      const caller = knownSession(venue, session);
+      // A copy leaves those alone that were opened after the first: the number is the position.
+      const others = views
+        .sessions(caller.account)
+        .filter(({ number }) => number !== session && number < before.position);
+      if (before.parts > 0 && others.length === 0) return { result: { ended: before.sessions } };
+      const evidence = evidenceOf(venue, caller, endSessionText(), proof);
       const ended = await Promise.all(
         others.map(async ({ number }, index) => {
           const terms = request && { request: partOf(request, before.parts + index) };
@@ -154,13 +162,15 @@ function partOf({ id, notAfterMs }: UnsignedTerms, part: number): UnsignedTerms 
   return { id: hash("sha256", `${id} ${part}`, "hex").slice(0, id.length), notAfterMs };
 }
 
-/** What the parts of an earlier copy have ended. */
+/** What the parts of an earlier copy have ended; `position`: of the first of them. */
 function endedBefore({ views }: Venue, request: UnsignedTerms | undefined) {
   const sessions: string[] = [];
+  let position = Number.POSITIVE_INFINITY;
   let parts = 0;
   for (;;) {
     const kept = views.keptRequest(request && partOf(request, parts));
-    if (kept === undefined) return { parts, sessions };
+    if (kept === undefined) return { parts, sessions, position };
+    position = Math.min(position, kept.seq);
     sessions.push(...closedSessionsIn(kept).map(String));
     parts++;
   }

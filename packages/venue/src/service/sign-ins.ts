@@ -4,6 +4,7 @@ import type { RequestBodies, RequestHandlers } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import { fingerprintOf } from "../verify/key-signature.js";
+import { sessionOwnerIn } from "../views/outcome.js";
 import { executeTaking, unexpectedRefusal, unsignedTerms } from "./execution.js";
 
 type SignIns = Pick<RequestHandlers, "prepareSignIn" | "signIn">;
@@ -47,7 +48,7 @@ export function signIns(venue: Venue): SignIns {
         (applied) => ({
           outcome: views.outcome(applied),
           session: applied.seq,
-          account: views.session(applied.seq)?.account,
+          account: sessionOwnerIn(applied),
         }),
       );
       if (outcome.kind === "refused") {

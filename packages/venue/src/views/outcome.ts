@@ -9,6 +9,7 @@ import {
   REPLAYED,
   refusalIn,
   SESSION_CLOSED,
+  SESSION_OPENED,
   WORK_DONE,
 } from "../event-fields.js";
 import type { Listing } from "../listing/listing.js";
@@ -81,6 +82,15 @@ export function endedOrdersIn({ events }: Pick<Applied, "events">, account: numb
     ids.push(words[at + ENDED.orderId]!);
   }
   return ids;
+}
+
+/** The account whose session the command opened; undefined if it opened none. */
+export function sessionOwnerIn({ events }: Pick<Applied, "events">): number | undefined {
+  const { words, length } = events;
+  for (let at = 0; at < length; at += eventWords(words[at]!)) {
+    if (words[at] === EVENT.SessionOpened) return words[at + SESSION_OPENED.account];
+  }
+  return undefined;
 }
 
 /** The sessions that the command ended. */

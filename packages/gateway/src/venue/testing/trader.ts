@@ -176,11 +176,13 @@ export class Trader {
 
 export interface SessionKeyPair {
   readonly publicHex: string;
+  readonly raw: Buffer;
   readonly privateKey: KeyObject;
 }
 
 export function newSessionKey(): SessionKeyPair {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const { x = "" } = publicKey.export({ format: "jwk" });
-  return { publicHex: Buffer.from(x, "base64url").toString("hex"), privateKey };
+  const raw = Buffer.from(x, "base64url");
+  return { publicHex: raw.toString("hex"), raw, privateKey };
 }
