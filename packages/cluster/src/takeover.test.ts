@@ -81,6 +81,7 @@ describe("a standby does not claim", () => {
   test("while it knows of a higher sequence; nor when it reads another message there", () => {
     const scene = new Scene().pass(2 * SILENCE_MS).hears({ sequence: 4, chain: OTHER });
     expect(scene.pass(60_000).takeover.obstacle).toBe("higher_known");
+    scene.hears({ sequence: 4, chain: OTHER });
     scene.chain.append("s", Buffer.from("d"));
     scene.takeover.delivered();
     expect(scene.takeover.otherChain).toMatch(/another log up to sequence 4/);
@@ -101,6 +102,30 @@ describe("a standby does not claim", () => {
     const scene = new Scene().pass(2 * SILENCE_MS).hears({ sequence: 2, chain: OTHER });
     expect(scene.takeover.obstacle).toBe("other_chain");
     expect(scene.takeover.otherChain).toMatch(/^core-2 has another log up to sequence 2/);
+  });
+
+  test("with another chain only while it hears the core that has it", () => {
+    const scene = new Scene().pass(2 * SILENCE_MS).hears({ sequence: 2, chain: OTHER });
+    expect(scene.pass(4_000).takeover.obstacle).toBe("other_chain");
+    expect(scene.pass(2_000).takeover.isDue).toBe(true);
+    expect(scene.takeover.otherChain).toBe("");
+    // One whose place it has not reached yet, and which it has not heard again when it does.
+    scene.hears({ sequence: 4, chain: OTHER }).pass(6_000);
+    scene.chain.append("s", Buffer.from("d"));
+    scene.takeover.delivered();
+    expect(scene.pass(2 * SILENCE_MS).takeover.isDue).toBe(true);
+  });
+
+  test("until the core that had another chain has another run, or the same chain", () => {
+    const scene = new Scene().pass(2 * SILENCE_MS).hears({ sequence: 2, chain: OTHER });
+    // Beyond what this core can compare.
+    scene.hears({ sequence: 4, chain: OTHER });
+    expect(scene.takeover.otherChain).toMatch(/^core-2 has another log up to sequence 2/);
+    scene.hears({ sequence: 3, chain: scene.chain.head });
+    expect(scene.takeover.otherChain).toBe("");
+    scene.hears({ sequence: 2, chain: OTHER });
+    scene.hears({ sequence: 0, run: "c".repeat(32) });
+    expect(scene.takeover.otherChain).toBe("");
   });
 
   test("with a clock 2 s from the median of three; with two cores nobody can say whose is wrong", () => {

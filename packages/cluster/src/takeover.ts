@@ -28,17 +28,16 @@ export interface AppliedChain {
   at(sequence: number): Uint8Array | undefined;
 }
 
-/** The highest sequence that another core has named to this run, and the chain up to it. */
-interface Highest {
-  readonly sequence: number;
-  readonly chain: Uint8Array;
-}
+/** What another core has named to this run: a sequence, and the chain up to it. */
+type Named = Pick<Heartbeat, "core" | "run" | "sequence" | "chain">;
 
 interface Other {
   readonly heartbeat: Heartbeat;
   readonly atMs: number;
   /** How far its clock is ahead of this core's. */
   readonly aheadMs: number;
+  /** The sequence up to which it has another log; 0: none is known. */
+  otherUpTo: number;
 }
 
 export type Obstacle =
@@ -56,9 +55,7 @@ export type Obstacle =
   | "clock";
 
 export class Takeover {
-  /** Why this core cannot lead until an operator has looked: empty if it can. */
-  otherChain = "";
-  private highest: Highest | undefined;
+  private highest: Named | undefined;
   private messageAtMs: number;
   private answersSinceMs: number | undefined;
   private answeredAtMs = Number.NEGATIVE_INFINITY;
@@ -102,20 +99,31 @@ export class Takeover {
   }
 
   heard(heartbeat: Heartbeat): void {
-    const { core, sequence, chain } = heartbeat;
+    const { core, run, sequence } = heartbeat;
     if (core === this.core) return;
     const nowMs = this.nowMs();
     const aheadMs = heartbeat.clockMs - this.clockMs();
     this.forget(nowMs);
-    if (this.others.size < MAX_CORES || this.others.has(core)) {
-      this.others.set(core, { heartbeat, atMs: nowMs, aheadMs });
+    const before = this.others.get(core);
+    if (this.others.size < MAX_CORES || before !== undefined) {
+      const otherUpTo = before?.heartbeat.run === run ? before.otherUpTo : 0;
+      this.others.set(core, { heartbeat, atMs: nowMs, aheadMs, otherUpTo });
     }
     if (heartbeat.handsTo === this.core) this.handedAtMs = nowMs;
     if (sequence <= this.applied.last) {
-      this.compare({ sequence, chain }, core);
+      this.compare(heartbeat);
     } else if (this.highest === undefined || sequence > this.highest.sequence) {
-      this.highest = { sequence, chain };
+      this.highest = heartbeat;
     }
+  }
+
+  /** Which core that is heard has another log; empty if none has. */
+  get otherChain(): string {
+    for (const { heartbeat, otherUpTo } of this.heardNow()) {
+      if (otherUpTo === 0) continue;
+      return `${heartbeat.core} has another log up to sequence ${otherUpTo} than this core`;
+    }
+    return "";
   }
 
   /** Whether to claim now. */
@@ -190,13 +198,14 @@ export class Takeover {
   private reach(): void {
     const { highest } = this;
     if (highest === undefined || highest.sequence > this.applied.last) return;
-    this.compare(highest, "a core");
+    this.compare(highest);
     this.highest = undefined;
   }
 
-  private compare({ sequence, chain }: Highest, who: string): void {
+  private compare({ core, run, sequence, chain }: Named): void {
     const own = this.applied.at(sequence);
-    if (own === undefined || Buffer.compare(own, chain) === 0) return;
-    this.otherChain = `${who} has another log up to sequence ${sequence} than this core`;
+    const other = this.others.get(core);
+    if (own === undefined || other?.heartbeat.run !== run) return;
+    other.otherUpTo = Buffer.compare(own, chain) === 0 ? 0 : sequence;
   }
 }
