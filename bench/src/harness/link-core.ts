@@ -21,6 +21,7 @@ const handlers = {
         timeMs: () => 0,
         epoch: () => 0,
         isLeading: () => true,
+        whenSettled: (callback) => callback(),
         onFault: (error) => {
           throw error;
         },

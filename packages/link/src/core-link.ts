@@ -13,6 +13,7 @@ import {
   type CoreNotice,
   type EdgeNotice,
   type Frame,
+  isCommand,
   LINK_VERSION,
   type Notes,
   type NoticeBodies,
@@ -69,6 +70,11 @@ export interface CoreLinkOptions {
   readonly position: () => number;
   /** The venue's time. */
   readonly timeMs: () => number;
+  /**
+   * Calls back once every command that was taken by now is executed or given up. A command that is sent again
+   * waits for that: its first copy may be among them.
+   */
+  readonly whenSettled: (callback: () => void) => void;
   /** A request failed with what is no `ApiError`: a fault of the core. */
   readonly onFault: (error: unknown, request: RequestName) => void;
 }
@@ -204,14 +210,25 @@ export class CoreLink implements Receiver {
         finish();
       },
     };
-    try {
-      const answer = handlers[name](body, notes, reply);
-      if (answer === LATER) return;
-      if (answer instanceof Promise) answer.then(reply.answer, reply.refuse);
-      else reply.answer(answer);
-    } catch (error) {
-      reply.refuse(error);
+    const handle = (): void => {
+      try {
+        const answer = handlers[name](body, notes, reply);
+        if (answer === LATER) return;
+        if (answer instanceof Promise) answer.then(reply.answer, reply.refuse);
+        else reply.answer(answer);
+      } catch (error) {
+        reply.refuse(error);
+      }
+    };
+    if (!request.isAgain || !isCommand(name)) {
+      handle();
+      return;
     }
+    this.options.whenSettled(() => {
+      // Unless the link or the lead has ended meanwhile: then its edge sends it once more.
+      if (this.inFlight.has(id)) handle();
+      else finish();
+    });
   }
 
   private answer<N extends RequestName>(

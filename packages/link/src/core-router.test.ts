@@ -50,6 +50,7 @@ class TestCore {
         isLeading: () => this.isLeading,
         position: () => 10 * this.epoch,
         timeMs: () => 1_000_000,
+        whenSettled: (callback) => callback(),
         onFault: (error) => {
           throw error;
         },

@@ -20,6 +20,7 @@ async function linked(changes: Partial<CoreLinkOptions> = {}, isCoded = false) {
     timeMs: () => 0,
     epoch: () => 0,
     isLeading: () => true,
+    whenSettled: (callback) => callback(),
     onFault: (error, name) => faults.push(`${name}: ${error}`),
     ...changes,
   });
@@ -164,6 +165,7 @@ async function dialed(...frames: object[]): Promise<string> {
     timeMs: () => 0,
     epoch: () => 0,
     isLeading: () => true,
+    whenSettled: (callback) => callback(),
     onFault: () => undefined,
   });
   const told: string[] = [];
@@ -274,6 +276,7 @@ test("an edge that does not read: no room first, then its link ends", async () =
       timeMs: () => 0,
       epoch: () => 0,
       isLeading: () => true,
+      whenSettled: (callback) => callback(),
       onFault: () => undefined,
     },
   );

@@ -1,15 +1,17 @@
 /** What a core does by itself, and whom it counts as connected, when the lead goes to another core and back. */
 import { readdirSync } from "node:fs";
 import { until } from "@perpgate/journal/testing";
-import { CoreRouter, memoryTransport } from "@perpgate/link";
+import { type CoreLink, CoreRouter, memoryTransport } from "@perpgate/link";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
 import { newLogKey } from "./receipts/log-key.js";
 import { NO_EVIDENCE } from "./record/record.js";
 import { dataFolder } from "./recovery/data-folder.js";
+import type { AccountLimitSettings } from "./service/account-limits.js";
 import { Core } from "./service/core.js";
 import { CoreList } from "./testing/core-list.js";
 import {
+  KEY,
   orderCommand,
   removeFolder,
   START_MS,
@@ -43,28 +45,35 @@ afterEach(() => removeFolder(folder));
 
 class LedCore {
   readonly core: Core;
+  private links: CoreLink[] = [];
 
   private constructor(
     readonly name: string,
     readonly directory: string,
     readonly venue: Venue,
     private readonly list: CoreList,
+    limits: Partial<AccountLimitSettings>,
   ) {
     this.core = new Core({
       venue,
-      limits: LIMITS,
+      limits: { ...LIMITS, ...limits },
       onFault: (error) => {
         throw error;
       },
     });
   }
 
-  static async open(list: CoreList, name: string, more: Partial<VenueOptions>): Promise<LedCore> {
+  static async open(
+    list: CoreList,
+    name: string,
+    more: Partial<VenueOptions>,
+    limits: Partial<AccountLimitSettings>,
+  ): Promise<LedCore> {
     const directory = `${folder}/${name}`;
     const openCoreLog = list.opener(name);
     const options = { commit: "inline", ...more, name, openCoreLog } as const;
     const venue = await Venue.open(testOptions(directory, options));
-    const led = new LedCore(name, directory, venue, list);
+    const led = new LedCore(name, directory, venue, list, limits);
     onTestFinished(async () => {
       led.core.stop();
       await venue.close();
@@ -79,8 +88,13 @@ class LedCore {
 
   async connect() {
     const { connectCore, connectEdge } = memoryTransport();
-    this.core.connect(connectCore);
+    this.links.push(this.core.connect(connectCore));
     return connectEdge;
+  }
+
+  /** Ends its links, which edges make again. */
+  resetLinks(): void {
+    for (const link of this.links.splice(0)) link.close("reset");
   }
 
   execute(command: Parameters<Venue["submit"]>[0]): Promise<number> {
@@ -110,11 +124,14 @@ class LedCore {
 }
 
 /** Two cores, of which the first leads, and edges that are linked to both. */
-async function cores(more: Partial<VenueOptions> = {}) {
+async function cores(
+  more: Partial<VenueOptions> = {},
+  limits: Partial<AccountLimitSettings> = {},
+) {
   const list = new CoreList(testOptions(folder, more), START_MS);
   const [first, second] = [
-    await LedCore.open(list, "core-1", more),
-    await LedCore.open(list, "core-2", more),
+    await LedCore.open(list, "core-1", more, limits),
+    await LedCore.open(list, "core-2", more, limits),
   ];
   first.lead();
   const slot = START_MS / 200;
@@ -196,6 +213,51 @@ describe("presence when another core leads", () => {
     expect(second.venue.views.openOrders(1)).toEqual([]);
     // It resolves once the first core does not try any more.
     await first.core.settled();
+  });
+});
+
+describe("a link that resets while the batch of a command is in flight", () => {
+  const limits = { ordersPerSecond: 0.001, ordersBurst: 1, cancelsPerSecond: 0.001, cancelsBurst: 1 };
+
+  /** Asks, resets the link, and stores the batch once the core has the copy as well. */
+  async function copied<T>(
+    ask: (router: CoreRouter, session: number) => Promise<T>,
+  ): Promise<{ readonly answer: T; readonly first: LedCore }> {
+    const { list, first, edge } = await cores({}, limits);
+    const router = edge();
+    await router.ready;
+    const session = await first.trader(1, false);
+    list.isStalled = true;
+    const answer = ask(router, session);
+    answer.catch(() => undefined);
+    await until(() => first.venue.waiting > 0);
+    const { leader } = router;
+    first.resetLinks();
+    await until(() => router.leader !== undefined && router.leader !== leader);
+    // Answered over the same link, so the core has read the copy.
+    await router.request("getTime", { params: {}, query: {} });
+    list.release();
+    return { answer: await answer, first };
+  }
+
+  test("a signed order has the answer of the first copy, whatever the second is refused for", async () => {
+    const terms = { symbol: "BTCUSD", side: "long", type: "limit", price: 63_000 } as const;
+    const body = { ...terms, margin: 100, leverage: 10, nonce: 7 };
+    const bytes = Buffer.from(JSON.stringify(body));
+    const { answer, first } = await copied((router, session) =>
+      router.request("placeOrder", { session, key: KEY, body, bytes, signature: bytes }),
+    );
+    const [, placed] = first.venue.views.openOrders(1);
+    expect(answer.result?.orderId).toBe(placed?.orderId);
+    expect(first.venue.views.openOrders(1)).toHaveLength(2);
+  });
+
+  test("an unsigned command has, too", async () => {
+    const { answer, first } = await copied((router, session) =>
+      router.request("cancelAllOrders", { session, symbol: undefined }),
+    );
+    expect(answer.result.canceled).toHaveLength(1);
+    expect(first.venue.views.openOrders(1)).toEqual([]);
   });
 });
 

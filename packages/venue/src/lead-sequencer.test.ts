@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { LeadSequencer } from "./lead-sequencer.js";
 import { venueConfigOf } from "./listing/venue-config.js";
 import type { Machine } from "./machine.js";
-import type { Unanswered } from "./pending-batches.js";
+import { NotApplied, type Unanswered } from "./pending-batches.js";
 import { decodeRecord, encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import { Replica } from "./replica.js";
 import { READABLE_VERSIONS } from "./sequencer.js";
@@ -410,5 +410,31 @@ describe("the core that leads", () => {
     expect(results).toEqual([]);
     pass(200);
     expect(results).toEqual(["not_executed"]);
+  });
+
+  test("what is in flight is waited for, though younger commands are given up meanwhile", async () => {
+    const { log, lead, submit, results, begins, turn, pass } = await begin();
+    let settled = 0;
+    const wait = () => lead.whenSettled(() => settled++);
+    wait();
+    expect(settled).toBe(1);
+    begins(OWN, 1);
+    submit(1);
+    await turn();
+    submit(2);
+    wait();
+    pass(9_000);
+    await turn();
+    expect([results, settled]).toEqual([["not_executed"], 1]);
+    submit(3);
+    log.store(1);
+    await turn();
+    expect([results, settled]).toEqual([["not_executed", expect.any(Number)], 2]);
+    // Not for what was submitted since.
+    expect(lead.waiting).toBe(1);
+    wait();
+    lead.fail(new NotApplied("stopped"));
+    await turn();
+    expect(settled).toBe(3);
   });
 });

@@ -93,6 +93,10 @@ export class LeadSequencer extends Submissions {
     this.mayClaim = true;
   }
 
+  get isReady(): boolean {
+    return this.mayClaim && !this.stopped && this.replica.engine.state.config !== null;
+  }
+
   /** A leader has applied all that any core has answered. */
   async caughtUp(): Promise<void> {
     const refusal = this.refusal();
@@ -108,7 +112,7 @@ export class LeadSequencer extends Submissions {
   /** The next batch on the way to lead: a claim, or what has to be in the log before it. */
   claim(): OwnBatch | undefined {
     const { state } = this.replica.engine;
-    if (this.stopped || !this.mayClaim || state.config === null) return undefined;
+    if (!this.isReady) return undefined;
     const { name, receiptKey, certificate } = this.identity();
     const { run, versions } = this.own;
     const nowMs = this.hooks.nowMs();
@@ -143,6 +147,10 @@ export class LeadSequencer extends Submissions {
     }
     await this.closeLog();
     this.stop(new NotApplied("stopped"));
+  }
+
+  protected get unread(): readonly PendingBatch[] {
+    return this.inFlight === undefined ? [] : [this.inFlight];
   }
 
   protected refusal(): Unanswered | undefined {

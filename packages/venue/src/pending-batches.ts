@@ -51,6 +51,12 @@ export class PendingBatch {
   lead = 0;
   /** Submitters that were called, or given up. */
   notified = 0;
+  private whenSettled: (() => void)[] = [];
+
+  /** Calls back once every submitter was called; it must not throw. */
+  onSettled(callback: () => void): void {
+    this.whenSettled.push(callback);
+  }
 
   /** Calls the submitter of the record at `index`; returns how many were called. */
   notify(index: number, applied: Applied): number {
@@ -58,6 +64,7 @@ export class PendingBatch {
     if (place < this.notified) return 0;
     this.notified = place + 1;
     call(() => this.submitters[place]!(applied, "stopped"));
+    this.settle();
     return 1;
   }
 
@@ -71,6 +78,7 @@ export class PendingBatch {
     // First: a submitter that was called must not be called again with another result.
     this.notified = this.submitters.length;
     for (const submitter of this.submitters.slice(from)) call(() => submitter(null, why));
+    this.settle();
     return this.submitters.length - from;
   }
 
@@ -83,7 +91,18 @@ export class PendingBatch {
     for (const submitter of this.submitters.splice(0, expired)) {
       call(() => submitter(null, "not_executed"));
     }
+    this.settle();
     return expired;
+  }
+
+  /** Whether every submitter was called. */
+  get isSettled(): boolean {
+    return this.notified === this.submitters.length;
+  }
+
+  private settle(): void {
+    if (this.whenSettled.length === 0 || !this.isSettled) return;
+    for (const callback of this.whenSettled.splice(0)) callback();
   }
 }
 
@@ -105,6 +124,11 @@ export class UnsentBatches {
     records.forEach((record, index) => {
       put(batch, record, submitters[index]!, nowMs);
     });
+  }
+
+  /** Oldest first. */
+  all(): readonly PendingBatch[] {
+    return this.batches;
   }
 
   /** The oldest batch, which the caller publishes. */

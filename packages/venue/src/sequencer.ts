@@ -118,6 +118,10 @@ export class Sequencer extends Submissions {
     this.stop(new NotApplied("stopped"));
   }
 
+  protected get unread(): readonly PendingBatch[] {
+    return this.inFlight;
+  }
+
   protected refusal(): Unanswered | undefined {
     return this.stopped ? "stopped" : undefined;
   }

@@ -53,6 +53,9 @@ export abstract class Submissions {
   /** Why a command is not taken now; undefined if it is. */
   protected abstract refusal(): Unanswered | undefined;
 
+  /** Published batches that the log has not delivered. */
+  protected abstract readonly unread: readonly PendingBatch[];
+
   /** Answers everything that has no answer. */
   protected abstract giveUp(why: Unanswered): void;
 
@@ -117,6 +120,22 @@ export abstract class Submissions {
         else resolve(take(applied));
       });
     });
+  }
+
+  /**
+   * Calls back once every command that is submitted by now has its result or was given up: immediately if
+   * there is none, never within the call of a submitter otherwise.
+   */
+  whenSettled(callback: () => void): void {
+    const pending = [...this.unread, ...this.unsent.all()].filter(({ isSettled }) => !isSettled);
+    let left = pending.length;
+    if (left === 0) callback();
+    for (const batch of pending) {
+      batch.onSettled(() => {
+        left--;
+        if (left === 0) queueMicrotask(callback);
+      });
+    }
   }
 
   /** Publishes at the end of this turn if there is anything to publish. */

@@ -146,6 +146,11 @@ export class Venue {
     this.parts.sequencer.submitTogether(commands, evidence, submitter);
   }
 
+  /** Calls back once every command that is submitted by now has its result or was given up. */
+  whenSettled(callback: () => void): void {
+    this.parts.sequencer.whenSettled(callback);
+  }
+
   /** As `submit`; resolves with what `take` returns. The events are valid only during `take`. */
   submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
     return this.parts.sequencer.submitted(command, evidence, take);

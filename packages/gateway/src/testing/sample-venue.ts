@@ -155,6 +155,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     timeMs: () => 0,
     epoch: () => 0,
     isLeading: () => true,
+    whenSettled: (callback) => callback(),
     onFault: (error) => faults.push(error),
   });
   const link = new EdgeLink(transport.connectEdge);

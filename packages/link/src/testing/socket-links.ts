@@ -43,6 +43,7 @@ export function newCoreLink(
     timeMs: () => 0,
     epoch: () => 0,
     isLeading: () => true,
+    whenSettled: (callback) => callback(),
     onFault: (error) => {
       throw error;
     },

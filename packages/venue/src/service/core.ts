@@ -139,6 +139,7 @@ export class Core implements SessionSink {
       timeMs: () => venue.views.timeMs,
       epoch: () => venue.epoch,
       isLeading: () => venue.isLeading,
+      whenSettled: (callback) => venue.whenSettled(callback),
       onFault,
     });
     this.links.add(link);

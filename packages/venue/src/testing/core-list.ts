@@ -24,6 +24,9 @@ const NO_BLOCK = { number: 0, hash: new Uint8Array(32) };
 export class CoreList {
   /** While true, what the leader writes waits, as while the servers elect. */
   isHeld = false;
+  /** While true, what the leader has published waits, as in a server that elects. */
+  isStalled = false;
+  private readonly stalled: (() => void)[] = [];
   private readonly messages: Uint8Array[] = [];
   private readonly chains: Uint8Array[] = [];
   private readonly cores = new Map<string, ListedCore>();
@@ -47,9 +50,17 @@ export class CoreList {
     this.cores.get(name)?.claim();
   }
 
+  publish(writer: string, batch: OwnBatch): void {
+    const store = () => this.append(writer, batch);
+    if (this.isStalled) this.stalled.push(store);
+    else queueMicrotask(store);
+  }
+
   /** What was held is written. */
   release(): void {
     this.isHeld = false;
+    this.isStalled = false;
+    for (const store of this.stalled.splice(0)) store();
     for (const core of this.cores.values()) core.mayGoOn();
   }
 
@@ -99,7 +110,7 @@ class ListedCore implements CoreLog {
   propose(records: readonly Uint8Array[]): void {
     const { epoch } = this.hooks.leader();
     this.isInFlight = true;
-    queueMicrotask(() => this.list.append(this.run, { counter: epoch, records }));
+    this.list.publish(this.run, { counter: epoch, records });
   }
 
   claim(): void {
