@@ -48,6 +48,7 @@ describe.skipIf(isWithoutNatsServer())("a core far behind", () => {
       room,
       leader: () => ({ epoch: 0, run: "" }),
       claim: nothing,
+      isReady: () => false,
       mayPropose: nothing,
     };
     const logger = { info: nothing, warn: nothing };

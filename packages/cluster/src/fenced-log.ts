@@ -145,6 +145,7 @@ export class FencedLog {
         blocks: hooks,
         leader: () => hooks.leader(),
         claim: () => hooks.claim(),
+        isReady: () => this.caughtUpAt === undefined && this.isReading && hooks.isReady(),
         publish: (message, expectedLast) => this.publish(message, expectedLast),
         mirror: (sequence, record) => this.keep(sequence, record),
         deliver: (batch, settled) => this.onBatch(batch, settled),

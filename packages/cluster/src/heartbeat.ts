@@ -19,6 +19,8 @@ export interface CoreSays {
   readonly clockMs: number;
   /** Versions of the rules that it can read. */
   readonly versions: readonly [number, number];
+  /** Whether it would claim now if the leader handed over to it. */
+  readonly isReady: boolean;
   /** Of a leader that writes nothing more, for this core to claim; empty otherwise. */
   readonly handsTo: string;
 }
@@ -60,6 +62,7 @@ export function decodeHeartbeat(data: Uint8Array): Heartbeat | undefined {
     chain: Buffer.from(chain, "hex"),
     clockMs,
     versions: [oldest, newest],
+    isReady: fields.isReady === true,
     handsTo,
     server: stringOf(fields, "server").slice(0, MOST_TEXT),
     release: stringOf(fields, "release").slice(0, MOST_TEXT),

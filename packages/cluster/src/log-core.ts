@@ -16,10 +16,12 @@ import { type AppliedChain, BREAK_MS, Takeover } from "./takeover.js";
 export const REPEAT_MS = 250;
 /** A leader that hands over writes nothing for as long; then it goes on if nobody has claimed. */
 export const HANDS_OVER_MS = 1_500;
+/** For as long it writes at least before it hands over by itself once more. */
+const LEADS_ON_MS = 5_000;
 
 export interface LogCorePorts
   extends Omit<FencePorts, "deliver">,
-    Pick<CoreLogHooks, "leader" | "claim"> {
+    Pick<CoreLogHooks, "leader" | "claim" | "isReady"> {
   /** Applies the batch; called for every message, in order. */
   deliver(batch: Batch, settled: Settled): void;
   /** Monotonic, and the wall clock, in milliseconds. */
@@ -45,6 +47,7 @@ export class LogCore {
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
   private handsTo = "";
   private handsOverUntilMs = Number.NEGATIVE_INFINITY;
+  private leadsOnUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly options: LogCoreOptions,
@@ -122,10 +125,16 @@ export class LogCore {
       return;
     }
     if (!this.isHandingOver) this.handsTo = "";
-    if (this.leads && this.handsTo === "" && this.takeover.isClockWrong) this.handOver();
+    if (this.leads && this.handsTo === "" && nowMs >= this.leadsOnUntilMs) this.leaveIfUnfit(nowMs);
     if (this.leads || !this.isConfirmed || !this.isDue) return;
     const claim = this.ports.claim();
     if (claim !== undefined) this.fence.propose(claim.counter, claim.records);
+  }
+
+  private leaveIfUnfit(nowMs: number): void {
+    if (!this.takeover.isClockWrong || this.handOver() === "") return;
+    // If the other one does not claim.
+    this.leadsOnUntilMs = nowMs + HANDS_OVER_MS + LEADS_ON_MS;
   }
 
   /** Whether to claim now. What this core wrote itself on the way to the first epoch is no other's sign of life. */
@@ -150,7 +159,7 @@ export class LogCore {
       return;
     }
     this.confirmedAtMs = Math.max(this.confirmedAtMs, askedAtMs);
-    this.takeover.answered(sequence === last && last === chain.last);
+    this.takeover.answered(sequence === last && last === chain.last, last);
   }
 
   /** The stream's leader did not answer. */
@@ -159,7 +168,7 @@ export class LogCore {
   }
 
   /**
-   * Lets another core claim without waiting for silence: the one named, or the first by name that may lead.
+   * Lets another core claim without waiting for silence: the one named, or the first by name that is able.
    * Returns its name; empty if there is none.
    */
   handOver(to = ""): string {
@@ -183,6 +192,7 @@ export class LogCore {
       chain: chain.head,
       clockMs: this.ports.clockMs(),
       versions,
+      isReady: this.isConfirmed && this.takeover.isReady && this.ports.isReady(),
       // Only once everything is read: the other core claims after that.
       handsTo: this.isHandingOver && !this.fence.isInFlight ? this.handsTo : "",
     };

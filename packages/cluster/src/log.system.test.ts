@@ -248,6 +248,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
         room: () => undefined,
         leader: () => ({ epoch: 0, run: "" }),
         claim: () => undefined,
+        isReady: () => false,
         mayPropose: () => undefined,
       },
       logger: { info: () => undefined, warn: () => undefined },

@@ -2,13 +2,15 @@ import { describe, expect, test } from "vitest";
 import { CHAIN_START, MessageChain } from "./chain.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "./heartbeat.js";
 import { BREAK_MS, RANK_MS, SILENCE_MS, Takeover } from "./takeover.js";
+import { TURN_MESSAGES } from "./turns.js";
 
 const ASK_MS = 250;
 
 function heartbeat(changes: Partial<Heartbeat> = {}): Heartbeat {
   const who = { core: "core-2", run: "b".repeat(32), epoch: 1, leads: false };
   const log = { sequence: 0, chain: CHAIN_START, clockMs: 0, versions: [2, 3] as const };
-  return { ...who, ...log, handsTo: "", server: "nats://n1:4222", release: "1.2.3", ...changes };
+  const handing = { isReady: true, handsTo: "" };
+  return { ...who, ...log, ...handing, server: "nats://n1:4222", release: "1.2.3", ...changes };
 }
 
 /** A core that has applied three messages, and the leader of the stream, which answers. */
@@ -26,7 +28,7 @@ class Scene {
 
   pass(ms: number): this {
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += ASK_MS) {
-      if (this.answers) this.takeover.answered(true);
+      if (this.answers) this.takeover.answered(true, this.chain.last);
     }
     return this;
   }
@@ -61,7 +63,7 @@ describe("a standby claims", () => {
 
   test("not before it has applied what the leader names as the last", () => {
     const scene = new Scene().pass(2 * SILENCE_MS);
-    scene.takeover.answered(false);
+    scene.takeover.answered(false, 4);
     expect(scene.takeover.obstacle).toBe("behind");
     scene.takeover.delivered();
     expect(scene.takeover.obstacle).toBe("behind");
@@ -152,6 +154,33 @@ test("a lead is handed over to cores alone whose clock lets them claim", () => {
   scene.hears({ core: "core-3", clockMs: scene.nowMs + 3_600_000 });
   expect(scene.takeover.able).toEqual(["core-2", "core-3"]);
   expect(scene.pass(6_000).takeover.able).toEqual([]);
+});
+
+test("a lead is handed over to cores alone that are ready, have the same log, and run", () => {
+  const scene = new Scene().hears({ core: "core-2", isReady: false }).hears({ core: "core-3" });
+  expect(scene.takeover.able).toEqual(["core-3"]);
+  scene.hears({ core: "core-2" }).hears({ core: "core-3", sequence: 2, chain: Buffer.alloc(32, 7) });
+  expect(scene.takeover.able).toEqual(["core-2"]);
+  expect(scene.pass(1_250).takeover.able).toEqual([]);
+});
+
+test("a core is ready if it has little to read, its clock is right and no log contradicts its own", () => {
+  const scene = new Scene();
+  const { takeover } = scene;
+  const far = scene.chain.last + TURN_MESSAGES + 1;
+  takeover.answered(false, far - 1);
+  expect(takeover.isReady).toBe(true);
+  takeover.answered(false, far);
+  expect(takeover.isReady).toBe(false);
+  takeover.answered(true, scene.chain.last);
+  scene.hears({ sequence: far });
+  expect(takeover.isReady).toBe(false);
+  const other = new Scene().hears({ sequence: 2, chain: Buffer.alloc(32, 7) });
+  expect(other.takeover.isReady).toBe(false);
+  const { nowMs } = scene;
+  const late = new Scene().hears({ core: "core-2", clockMs: nowMs + 9_000 });
+  late.hears({ core: "core-3", clockMs: nowMs + 9_000 });
+  expect(late.takeover.isReady).toBe(false);
 });
 
 describe("heartbeats", () => {

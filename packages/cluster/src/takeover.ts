@@ -7,6 +7,7 @@
  */
 
 import type { Heartbeat } from "./heartbeat.js";
+import { TURN_MESSAGES } from "./turns.js";
 
 /** A claim after this silence, and this much later for each core before it in the configuration. */
 export const SILENCE_MS = 1_500;
@@ -18,6 +19,10 @@ const HEARD_MS = 5_000;
 const MAX_CLOCK_MS = 2_000;
 /** For as long a core that was named by the leader may claim without waiting for silence. */
 const HANDOVER_MS = 1_000;
+/** A core that was not heard for as long may have ended: the lead is not handed to it. */
+const FRESH_MS = 1_000;
+/** A core that has more to read than one turn of its event loop delivers would not claim in time. */
+const MAX_BEHIND = TURN_MESSAGES;
 /** Of a plain subject anybody may fill: more cores than a venue ever has. */
 const MAX_CORES = 64;
 
@@ -56,6 +61,8 @@ export type Obstacle =
 
 export class Takeover {
   private highest: Named | undefined;
+  /** The last message of the stream, as its leader has named it. */
+  private streamLast = 0;
   private messageAtMs: number;
   private answersSinceMs: number | undefined;
   private answeredAtMs = Number.NEGATIVE_INFINITY;
@@ -84,8 +91,9 @@ export class Takeover {
   }
 
   /** The stream's leader has named its last message: `isApplied` if this core applied just that last. */
-  answered(isApplied: boolean): void {
+  answered(isApplied: boolean, last: number): void {
     const nowMs = this.nowMs();
+    this.streamLast = last;
     if (nowMs - this.answeredAtMs > BREAK_MS) this.answersSinceMs = nowMs;
     this.answersSinceMs ??= nowMs;
     this.answeredAtMs = nowMs;
@@ -152,10 +160,20 @@ export class Takeover {
     return Math.abs(this.medianAheadMs) > MAX_CLOCK_MS;
   }
 
-  /** The other cores that were heard and whose clock does not keep them from leading, by name. */
+  /** Whether nothing but a leader stands against a claim, and what is left to read is soon read. */
+  get isReady(): boolean {
+    const end = Math.max(this.streamLast, this.highest?.sequence ?? 0);
+    const isClose = end - this.applied.last <= MAX_BEHIND;
+    return isClose && this.otherChain === "" && !this.isClockWrong;
+  }
+
+  /** The other cores that would claim if they were handed the lead, by name. */
   get able(): readonly string[] {
     const median = this.medianAheadMs;
+    const nowMs = this.nowMs();
     return [...this.heardNow()]
+      .filter(({ heartbeat, atMs }) => heartbeat.isReady && nowMs - atMs <= FRESH_MS)
+      .filter(({ otherUpTo }) => otherUpTo === 0)
       .filter(({ aheadMs }) => !this.hasMedian || Math.abs(aheadMs - median) <= MAX_CLOCK_MS)
       .map(({ heartbeat }) => heartbeat.core)
       .sort();

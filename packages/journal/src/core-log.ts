@@ -53,6 +53,8 @@ export interface CoreLogHooks {
    * what upgrades them. Undefined if there is none now.
    */
   claim(): OwnBatch | undefined;
+  /** Whether this core may lead: it is open, and does not stop. */
+  isReady(): boolean;
   /** A batch may be proposed. */
   mayPropose(): void;
 }

@@ -74,6 +74,7 @@ async function openOfCore(
       ...replicaHooks(parts),
       leader: () => lead.leader(),
       claim: () => lead.claim(),
+      isReady: () => lead.isReady,
       mayPropose: () => lead.mayPropose(),
     },
     run,

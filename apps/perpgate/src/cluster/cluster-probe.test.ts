@@ -67,6 +67,7 @@ function coreView(core: string, leads: boolean, aheadMs: number): CoreView {
     run: "a".repeat(32),
     leads,
     clockMs: 0,
+    isReady: true,
     handsTo: "",
     server,
     release: "1.2.3",

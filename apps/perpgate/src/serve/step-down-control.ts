@@ -28,8 +28,7 @@ export async function stepDown(venue: Steps, to: string): Promise<SteppedDown> {
   const chosen = venue.handOver(to);
   if (chosen === "") {
     const who = to === "" ? "no other core" : `no core ${to}`;
-    const why = "was heard in the last seconds with a clock that lets it lead";
-    throw new Error(`${who} ${why}; this one leads on`);
+    throw new Error(`${who} is heard that is ready to lead; this one leads on`);
   }
   if (!(await isOver(venue))) {
     throw new Error(`${chosen} did not take over; this core leads on`);

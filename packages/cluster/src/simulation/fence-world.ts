@@ -131,6 +131,7 @@ class CoreProcess {
           const counter = this.state.epoch + 1;
           return { counter, records: [Buffer.from(`${CLAIM}${counter} ${run}`)] };
         },
+        isReady: () => true,
         nowMs: () => time.nowMs,
         clockMs: () => time.nowMs + machine.skewMs,
       },

@@ -62,6 +62,7 @@ export class LogMember {
           const counter = member.epoch + 1;
           return { counter, records: [Buffer.from(`${CLAIM}${counter}`)] };
         },
+        isReady: () => true,
         mayPropose: () => member.propose(),
       },
       patienceMs: 30_000,
