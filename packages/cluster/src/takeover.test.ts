@@ -159,7 +159,9 @@ test("a lead is handed over to cores alone whose clock lets them claim", () => {
 test("a lead is handed over to cores alone that are ready, have the same log, and run", () => {
   const scene = new Scene().hears({ core: "core-2", isReady: false }).hears({ core: "core-3" });
   expect(scene.takeover.able).toEqual(["core-3"]);
-  scene.hears({ core: "core-2" }).hears({ core: "core-3", sequence: 2, chain: Buffer.alloc(32, 7) });
+  scene
+    .hears({ core: "core-2" })
+    .hears({ core: "core-3", sequence: 2, chain: Buffer.alloc(32, 7) });
   expect(scene.takeover.able).toEqual(["core-2"]);
   expect(scene.pass(1_250).takeover.able).toEqual([]);
 });

@@ -124,10 +124,7 @@ class LedCore {
 }
 
 /** Two cores, of which the first leads, and edges that are linked to both. */
-async function cores(
-  more: Partial<VenueOptions> = {},
-  limits: Partial<AccountLimitSettings> = {},
-) {
+async function cores(more: Partial<VenueOptions> = {}, limits: Partial<AccountLimitSettings> = {}) {
   const list = new CoreList(testOptions(folder, more), START_MS);
   const [first, second] = [
     await LedCore.open(list, "core-1", more, limits),
@@ -217,7 +214,12 @@ describe("presence when another core leads", () => {
 });
 
 describe("a link that resets while the batch of a command is in flight", () => {
-  const limits = { ordersPerSecond: 0.001, ordersBurst: 1, cancelsPerSecond: 0.001, cancelsBurst: 1 };
+  const limits = {
+    ordersPerSecond: 0.001,
+    ordersBurst: 1,
+    cancelsPerSecond: 0.001,
+    cancelsBurst: 1,
+  };
 
   /** Asks, resets the link, and stores the batch once the core has the copy as well. */
   async function copied<T>(
