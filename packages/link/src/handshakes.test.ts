@@ -12,7 +12,7 @@ function begun(handshakes: Handshakes, address: string, count: number): number {
 
 test("of one address: so many at once, then one a second", () => {
   let nowMs = 0;
-  const handshakes = new Handshakes(() => nowMs);
+  const handshakes = new Handshakes(new Set(), () => nowMs);
   expect(begun(handshakes, STRANGER, 100)).toBe(MAX_HANDSHAKES_PER_ADDRESS);
   expect(handshakes.inProgress).toBe(MAX_HANDSHAKES_PER_ADDRESS);
   for (let i = 0; i < MAX_HANDSHAKES_PER_ADDRESS; i++) handshakes.ended(STRANGER, false);
@@ -23,7 +23,7 @@ test("of one address: so many at once, then one a second", () => {
 });
 
 test("the network of an address of IPv6 counts as one", () => {
-  const handshakes = new Handshakes(() => 0);
+  const handshakes = new Handshakes(new Set(), () => 0);
   const addresses = Array.from({ length: 100 }, (_, i) => `2001:db8::${i}`);
   const refusals = addresses.map((address) => handshakes.begin(address));
   expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(
@@ -33,7 +33,7 @@ test("the network of an address of IPv6 counts as one", () => {
 
 test("of all addresses: so many at once, and so many a second; a known edge comes back", () => {
   let nowMs = 0;
-  const handshakes = new Handshakes(() => nowMs);
+  const handshakes = new Handshakes(new Set(), () => nowMs);
   handshakes.begin(EDGE);
   handshakes.ended(EDGE, true);
   const strangers = Array.from({ length: 10_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);

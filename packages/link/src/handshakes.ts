@@ -2,13 +2,14 @@
  * Which connections may begin a handshake: anybody can reach the port, and a handshake costs the core about
  * a millisecond before it knows whom it talks to. Over a bound the connection is closed unread.
  *
- * An address from which an edge has linked before has a rate of its own, so that strangers cannot keep
- * edges from coming back.
+ * An address from which an edge has linked before, also in an earlier run of the core, has a rate of its own
+ * and needs none of the places of strangers, so that these cannot keep edges from coming back.
  */
 
 import { TokenBucket } from "@perpgate/protocol/core";
 import { TokenBuckets } from "@perpgate/protocol/token-buckets";
 import { clientKeyOf } from "./client-key.js";
+import { type KnownAddresses, MAX_KNOWN } from "./known-addresses.js";
 
 /** At one time. */
 export const MAX_HANDSHAKES = 64;
@@ -17,20 +18,19 @@ export const MAX_HANDSHAKES_PER_ADDRESS = 16;
 const STRANGERS = { perSecond: 20, burst: 40 };
 const STRANGER = { name: "handshakes", perSecond: 1, burst: 16 };
 const KNOWN = { name: "handshakes-of-edges", perSecond: 10, burst: 64 };
-/** More machines than a venue has. */
-const MAX_KNOWN = 1_024;
 
 export class Handshakes {
   private readonly strangers = new TokenBucket(STRANGERS);
   private readonly byStranger = new TokenBuckets<string>(STRANGER, 4 * MAX_KNOWN);
   private readonly byKnown = new TokenBuckets<string>(KNOWN, MAX_KNOWN);
-  /** From which an edge has linked; the one that did longest ago first. */
-  private readonly known = new Set<string>();
   private readonly pending = new Map<string, number>();
   private all = 0;
 
   /** `nowMs`: monotonic. */
-  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+  constructor(
+    private readonly known: Pick<KnownAddresses, "has" | "add">,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
 
   /** How many have begun and are neither done nor refused. */
   get inProgress(): number {
@@ -60,10 +60,6 @@ export class Handshakes {
     if (pending <= 1) this.pending.delete(key);
     else this.pending.set(key, pending - 1);
     this.all--;
-    if (!isEdge) return;
-    this.known.delete(key);
-    this.known.add(key);
-    const [oldest] = this.known;
-    if (this.known.size > MAX_KNOWN && oldest !== undefined) this.known.delete(oldest);
+    if (isEdge) this.known.add(key);
   }
 }

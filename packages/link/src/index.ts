@@ -31,6 +31,7 @@ export {
   type RequestName,
   type RequestTerms,
 } from "./frames.js";
+export { KnownAddresses } from "./known-addresses.js";
 export { type Levels, PUBLISHED_LEVELS, PublishedSide } from "./published-side.js";
 export { type ReadinessProbe, refuseUnready } from "./readiness.js";
 export { errorOf, refusalOf } from "./refusal.js";

@@ -2,8 +2,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { expect, test } from "vitest";
-import { encoded, FILE, HELLO } from "./testing/socket-links.js";
+import { expect, onTestFinished, test } from "vitest";
+import { MAX_HANDSHAKES } from "./handshakes.js";
+import { encoded, FILE, HELLO, newFolder } from "./testing/socket-links.js";
 import { closed, HOST, linkTo, startRemoteCore, venue } from "./testing/tls-links.js";
 import { newVenueCertificates } from "./testing/venue-certificates.js";
 import { connectToRemoteCore, secureContextOf } from "./tls-socket.js";
@@ -100,6 +101,28 @@ test("rubbish after the handshake: the link ends with a message, other edges go 
   await closed(raw);
   expect((await links.at(-1)!.closed).message).toContain("a frame has 542393671 bytes");
   expect(await honest.request("tlogPolicy", {})).toEqual(FILE);
+});
+
+test("strangers hold every place as the core is started again: its edges come back, of any run before", async () => {
+  const folder = newFolder();
+  const identity = venue.identityOf("server");
+  const before = await startRemoteCore(identity, {}, folder);
+  await linkTo(before.listener.port, venue.identityOf("client"));
+  const { listener, place } = await startRemoteCore(identity, {}, folder);
+  let strangers = 0;
+  const another = (): number => {
+    const socket = connect({ ...place, localAddress: `127.0.1.${1 + (strangers++ % 40)}` });
+    socket.on("error", () => undefined);
+    onTestFinished(() => void socket.destroy());
+    return listener.handshakes;
+  };
+  // Forty at once, then twenty a second.
+  await expect.poll(another).toBe(MAX_HANDSHAKES);
+  const newcomer = connect({ ...place, localAddress: "127.0.2.1" });
+  newcomer.on("error", () => undefined);
+  await closed(newcomer);
+  const edge = await linkTo(listener.port, venue.identityOf("client"));
+  expect(await edge.request("tlogPolicy", {})).toEqual(FILE);
 });
 
 test("nobody listens: the connection fails", async () => {

@@ -14,6 +14,7 @@ import {
 } from "node:tls";
 import type { Identity } from "./certificates.js";
 import { Handshakes, MAX_HANDSHAKES } from "./handshakes.js";
+import type { KnownAddresses } from "./known-addresses.js";
 import { SocketTransport } from "./socket-transport.js";
 import { type Connect, type EdgeListener, MAX_EDGES } from "./unix-socket.js";
 
@@ -58,9 +59,10 @@ export function secureContextOf({ ca, cert, key }: LinkIdentity): SecureContext 
 export async function listenForRemoteEdges(
   { host, port }: CoreAddress,
   { ca, cert, key }: LinkIdentity,
+  known: KnownAddresses,
   events: TlsListenerEvents,
 ): Promise<TlsListener> {
-  const handshakes = new Handshakes();
+  const handshakes = new Handshakes(known);
   const refusals = new Refusals(events);
   const server = createServer({
     ca,

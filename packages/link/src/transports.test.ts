@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { FrameRefused } from "./codec.js";
 import type { Frame } from "./frames.js";
+import { KnownAddresses } from "./known-addresses.js";
+import { newFolder } from "./testing/socket-links.js";
 import { newVenueCertificates } from "./testing/venue-certificates.js";
 import { connectToRemoteCore, listenForRemoteEdges, secureContextOf } from "./tls-socket.js";
 import { type LinkTransport, memoryTransport, type Receiver } from "./transport.js";
@@ -32,6 +34,7 @@ async function tlsSocket(): Promise<Ends> {
   const { port, close } = await listenForRemoteEdges(
     { host: "127.0.0.1", port: 0 },
     identityOf("server"),
+    new KnownAddresses(newFolder(), (error) => expect.unreachable(String(error))),
     { edge: resolve, refused: (_, reason) => expect.unreachable(reason) },
   );
   onTestFinished(close);

@@ -9,6 +9,7 @@
 import type { LogSeq } from "@perpgate/journal";
 import {
   type Connect,
+  KnownAddresses,
   listenForEdges,
   listenForRemoteEdges,
   type ReadinessProbe,
@@ -157,7 +158,7 @@ export async function startCore(
     );
   };
   const edges = await listenForEdges(dataFolder, (transport) => join(transport, {}));
-  const remoteEdges = await listenForRemote(settings, join, log);
+  const remoteEdges = await listenForRemote(settings, dataFolder, join, log);
   return {
     facts: { dataFolder, engineVersion: venue.views.engineVersion, logKey },
     metrics: () => metrics.metrics(),
@@ -181,13 +182,17 @@ export async function startCore(
 /** Edges on other machines; undefined if the settings have none. */
 async function listenForRemote(
   settings: CoreSettings["settings"],
+  folder: string,
   join: (transport: Connect, edge: RemoteEdge) => void,
   log: Logger,
 ): Promise<TlsListener | undefined> {
   const wanted = linkListenerOf(settings);
   if (wanted === undefined) return undefined;
   const { place, identity } = wanted;
-  const listener = await listenForRemoteEdges(place, identity, {
+  const known = new KnownAddresses(folder, (error) =>
+    log.warn({ err: error }, "addresses of edges are not kept for the next start"),
+  );
+  const listener = await listenForRemoteEdges(place, identity, known, {
     edge: (transport, edge) => {
       log.info({ ...edge }, "an edge on another machine has linked");
       join(transport, edge);

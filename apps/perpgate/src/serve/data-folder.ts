@@ -14,7 +14,7 @@ const PRIVATE_FOLDER = 0o700;
 const OTHERS = 0o077;
 /** Names of a venue's files in its data folder. */
 const OWN_NAME =
-  /^(journal|history|history\.set-aside-.*|given-up-.*|archived\.json.*|checkpoints\.jsonl|clock\.json.*|log\.key.*|log-checkpoint.*|control\.sock|link\.sock)$/;
+  /^(journal|history|history\.set-aside-.*|given-up-.*|archived\.json.*|checkpoints\.jsonl|clock\.json.*|log\.key.*|log-checkpoint.*|linked-edges.*|control\.sock|link\.sock)$/;
 
 export function prepareDataFolder(path: string): string {
   const folder = resolve(path);

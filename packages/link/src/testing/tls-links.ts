@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { CoreLink, CoreLinkOptions } from "../core-link.js";
 import { EdgeLink } from "../edge-link.js";
+import { KnownAddresses } from "../known-addresses.js";
 import {
   connectToRemoteCore,
   type LinkIdentity,
@@ -11,7 +12,7 @@ import {
   type RemoteEdge,
   secureContextOf,
 } from "../tls-socket.js";
-import { newCoreLink } from "./socket-links.js";
+import { newCoreLink, newFolder } from "./socket-links.js";
 import { newVenueCertificates } from "./venue-certificates.js";
 
 export const HOST = "127.0.0.1";
@@ -20,11 +21,15 @@ export const venue = newVenueCertificates();
 export async function startRemoteCore(
   identity = venue.identityOf("server"),
   options: Partial<CoreLinkOptions> = {},
+  folder = newFolder(),
 ) {
   const links: CoreLink[] = [];
   const edges: RemoteEdge[] = [];
   const refused: string[] = [];
-  const listener = await listenForRemoteEdges({ host: HOST, port: 0 }, identity, {
+  const known = new KnownAddresses(folder, (error) => {
+    throw error;
+  });
+  const listener = await listenForRemoteEdges({ host: HOST, port: 0 }, identity, known, {
     edge: (connectCore, edge) => {
       edges.push(edge);
       links.push(newCoreLink(connectCore, options));
