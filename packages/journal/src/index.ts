@@ -28,7 +28,7 @@ export {
   type LogSeq,
   type Reading,
 } from "./journal.js";
-export { pruneClosedLog, segmentsBelow } from "./log-prune.js";
+export { isMirrorLog, pruneClosedLog, segmentsBelow } from "./log-prune.js";
 export { SegmentReader } from "./log-reader.js";
 export type { CutTail } from "./log-repair.js";
 export { batchFormatOf, inspectLog, type LogState, listSegments } from "./log-state.js";

@@ -69,7 +69,7 @@ export function segmentsBelow(
   const segments = listSegments(disk, directory);
   const first = segments[0]?.header?.first;
   if (first === undefined) return [];
-  const bound = isMirror(disk, directory, first, end) ? end.batch - CLAIM_WINDOW : end.batch;
+  const bound = isMirrorLog(disk, directory, first, end) ? end.batch - CLAIM_WINDOW : end.batch;
   const keptFrom = Math.min(below.batch, bound);
   const kept = segments.findIndex((_, index) => {
     const next = segments[index + 1]?.header;
@@ -80,7 +80,8 @@ export function segmentsBelow(
   return segments.slice(0, Math.max(0, kept));
 }
 
-function isMirror(disk: Disk, directory: string, first: LogSeq, end: LogSeq): boolean {
+/** Whether it is the mirror of a replicated log; an empty log is not. */
+export function isMirrorLog(disk: Disk, directory: string, first: LogSeq, end: LogSeq): boolean {
   const reader = new SegmentReader(disk, directory, first);
   try {
     return reader.nextStored(end.batch)?.id.writer === MIRROR_WRITER;

@@ -8,10 +8,10 @@ export {
 export {
   type ArchiveBatch,
   ArchiveFeed,
-  type ArchiveHeld,
   ArchiveRefused,
+  NOTHING_ARCHIVED,
 } from "./archive/archive-feed.js";
-export { noteArchived } from "./archive/archive-note.js";
+export { type ArchiveHeld, noteArchived } from "./archive/archive-note.js";
 export {
   ARCHIVE_FORMAT,
   type ArchiveColumn,

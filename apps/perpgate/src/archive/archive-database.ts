@@ -11,6 +11,7 @@ import {
   ArchiveRefused,
   type ArchiveTable,
   archiveTables,
+  NOTHING_ARCHIVED,
 } from "@perpgate/venue";
 import { Postgres, type Row } from "./postgres.js";
 
@@ -28,20 +29,19 @@ export class ArchiveDatabase {
   private constructor(
     private readonly postgres: Postgres,
     private readonly tables: readonly ArchiveTable[],
-    private readonly logId: string,
   ) {}
 
-  /** While another process writes the archive: the last position that it has of the log. @throws {ArchiveRefused} */
-  static async open(url: string, logId: string): Promise<ArchiveDatabase | number> {
+  /** While another process writes the archive: what that has. @throws {ArchiveRefused} */
+  static async open(url: string): Promise<ArchiveDatabase | ArchiveHeld> {
     const postgres = await Postgres.connect(url);
     try {
       const [row] = await postgres.query("SELECT pg_try_advisory_lock($1) AS locked", [LOCK]);
       if (row?.locked !== true) {
         const found = await header(postgres);
         await postgres.close();
-        return found?.log === logId ? Number(found.position) : 0;
+        return heldIn(found);
       }
-      const database = new ArchiveDatabase(postgres, archiveTables(), logId);
+      const database = new ArchiveDatabase(postgres, archiveTables());
       await postgres.within(() => database.migrate());
       for (const table of database.tables) {
         if (table.changing !== null) await postgres.query(staging(table));
@@ -55,8 +55,7 @@ export class ArchiveDatabase {
 
   async held(): Promise<ArchiveHeld> {
     const [row] = await this.postgres.query("SELECT * FROM archive");
-    const { position, batch, record } = row ?? {};
-    return { position: Number(position), batch: Number(batch), record: Number(record) };
+    return heldIn(row);
   }
 
   /** Adds a batch to an archive that has `before`. */
@@ -70,10 +69,11 @@ export class ArchiveDatabase {
         made.push(...(await this.makeParts(table, cells)));
         await this.put(table, cells);
       }
-      const { position, batch, record } = held;
+      const { venue, position, batch, record, block, blockHash, openHash } = held;
       const written = await postgres.query(
-        `UPDATE archive SET position = $1, batch = $2, record = $3 WHERE batch = $4 RETURNING one`,
-        [position, batch, record, before.batch],
+        `UPDATE archive SET venue = $1, position = $2, batch = $3, record = $4, block = $5, block_hash = $6,
+           open_hash = $7 WHERE batch = $8 RETURNING one`,
+        [venue, position, batch, record, block, blockHash, openHash, before.batch],
       );
       if (written.length !== 1) throw new ArchiveRefused("another process has written the archive");
     });
@@ -85,18 +85,17 @@ export class ArchiveDatabase {
   }
 
   private async migrate(): Promise<void> {
-    const { postgres, logId } = this;
+    const { postgres } = this;
     const steps = migrations(this.tables);
     const row = await header(postgres);
     const version = Number(row?.version ?? 0);
     if (version > steps.length)
       throw new ArchiveRefused("the archive was written by a later release");
-    if (row !== undefined && row.log !== logId)
-      throw new ArchiveRefused("the archive is of another log");
     for (const step of steps.slice(version)) for (const sql of step) await postgres.query(sql);
     if (row === undefined) {
-      const values = [steps.length, ARCHIVE_FORMAT, logId];
-      await postgres.query("INSERT INTO archive VALUES (1, $1, $2, $3, 0, 0, 0)", values);
+      const columns = "one, version, format, position, batch, record";
+      const values = [steps.length, ARCHIVE_FORMAT];
+      await postgres.query(`INSERT INTO archive (${columns}) VALUES (1, $1, $2, 0, 0, 0)`, values);
     } else if (version === steps.length && row.format !== ARCHIVE_FORMAT) {
       throw new ArchiveRefused(
         `the archive has tables of format ${row.format}, this release writes ${ARCHIVE_FORMAT}: begin another`,
@@ -143,6 +142,20 @@ async function header(postgres: Postgres): Promise<Row | undefined> {
   if (exists?.found !== true) return undefined;
   const [row] = await postgres.query("SELECT * FROM archive");
   return row;
+}
+
+function heldIn(row: Row | undefined): ArchiveHeld {
+  if (row === undefined) return NOTHING_ARCHIVED;
+  const { venue, position, batch, record, block, block_hash, open_hash } = row;
+  return {
+    venue: String(venue ?? ""),
+    position: Number(position),
+    batch: Number(batch),
+    record: Number(record),
+    block: Number(block ?? 0),
+    blockHash: String(block_hash ?? ""),
+    openHash: String(open_hash ?? ""),
+  };
 }
 
 /** A row in the text format of COPY. One string that grows: an array of texts takes twice as long. */
@@ -198,9 +211,22 @@ const HEADER = `CREATE TABLE archive (
  * what does the same here; what is there is never changed.
  */
 function migrations(tables: readonly ArchiveTable[]): readonly (readonly string[])[] {
-  // 2: the store's header changed alone (format 15).
-  return [[HEADER, ...tables.map(declaration), ...INDEXES], []];
+  return [
+    [HEADER, ...tables.map(declaration), ...INDEXES],
+    // The store's header changed alone (format 15).
+    [],
+    // Cores of a cluster have logs of different ids; the last block tells which past an archive has.
+    [PAST, PAST_OF_BLOCKS],
+  ];
 }
+
+const PAST = `ALTER TABLE archive
+  DROP COLUMN log, ADD COLUMN venue text NOT NULL DEFAULT '', ADD COLUMN block bigint NOT NULL DEFAULT 0,
+  ADD COLUMN block_hash text NOT NULL DEFAULT '', ADD COLUMN open_hash text NOT NULL DEFAULT ''`;
+
+/** Of an archive that has rows: who feeds it next names the venue. */
+const PAST_OF_BLOCKS = `UPDATE archive SET block = number, block_hash = encode(sha256(header), 'hex')
+  FROM block_rows WHERE number = (SELECT max(number) FROM block_rows)`;
 
 /** The columns that a row is found by; a divided table needs its day among them. */
 function keyOf({ key, day }: ArchiveTable): readonly string[] {

@@ -108,8 +108,8 @@ interface Query {
 
 type Lists = ReadonlyMap<string, (query: Query, note: Note) => Promise<readonly object[]>>;
 
-function listsOf({ venue: { views } }: TestVenue, archive?: ArchiveReads, logId = ""): Lists {
-  const archived = archive === undefined ? undefined : views.archived(archive.query, logId);
+function listsOf({ venue: { views } }: TestVenue, archive?: ArchiveReads): Lists {
+  const archived = archive === undefined ? undefined : views.archived(archive.query);
   const past = new PastLists(views, archived);
   const lists = new Map<string, (query: Query, note: Note) => Promise<readonly object[]>>();
   lists.set("trades", async (query, note) => (await past.trades("BTCUSD", query, note)) ?? []);
@@ -172,7 +172,7 @@ describe.skipIf(programs === undefined)("reads that go on in an archive", () => 
     const whole = await TestVenue.open(copy);
     expect(whole.venue.history.historyBefore).toBe(1);
 
-    const lists = listsOf(driver, archive, venue.logId);
+    const lists = listsOf(driver, archive);
     for (const [name, read] of listsOf(whole)) {
       const all = await read({ limit: 1_000 }, { ...NO_NOTE });
       // No funding is due without an index between the ticks.
@@ -187,7 +187,7 @@ describe.skipIf(programs === undefined)("reads that go on in an archive", () => 
       const span = { limit: 20, from: from - DAY_MS, to: from + DAY_MS / 4 };
       expect(await own(span, { ...NO_NOTE }), name).toEqual(await read(span, { ...NO_NOTE }));
     }
-    const past = new PastLists(venue.views, venue.views.archived(archive.query, venue.logId));
+    const past = new PastLists(venue.views, venue.views.archived(archive.query));
     const [, ...orders] = whole.venue.views.orders(1);
     for (const order of orders) expect(await past.order(1, Number(order.orderId))).toEqual(order);
     expect(await past.order(2, Number(orders.at(-1)?.orderId))).toBeUndefined();
@@ -206,20 +206,19 @@ describe.skipIf(programs === undefined)("reads that go on in an archive", () => 
       for (const [table] of plan.join().matchAll(/fill_rows_\d{8}/g)) looked.add(table);
       return archive.query(sql, reader);
     };
-    const older = venue.views.archived(explained, venue.logId);
+    const older = venue.views.archived(explained);
     const last = await older.fills(1, { limit: 2, before: String(historyBefore) });
     expect(last).toHaveLength(2);
     expect(looked.size).toBeLessThan(3);
     expect(await older.fills(1, { limit: 2, after: "0" })).toHaveLength(2);
     expect(looked.size).toBeLessThan(5);
 
-    // Without PostgreSQL, and with the archive of another log: a page says where it ends.
-    for (const [reads, logId] of [
-      [archive, "0".repeat(32)],
-      [new ArchiveReads("postgresql://127.0.0.1:1/none", { warn: () => undefined }), venue.logId],
-    ] as const) {
+    // Without PostgreSQL, and with the archive of another venue: a page says where it ends.
+    await server.query("UPDATE archive SET venue = 'another'");
+    const nowhere = new ArchiveReads("postgresql://127.0.0.1:1/none", { warn: () => undefined });
+    for (const reads of [archive, nowhere]) {
       const note = { ...NO_NOTE };
-      const page = await listsOf(driver, reads, logId).get("fills 1")?.({ limit: 1_000 }, note);
+      const page = await listsOf(driver, reads).get("fills 1")?.({ limit: 1_000 }, note);
       expect(page?.length).toBeGreaterThan(3);
       expect(note.historyBefore).toBe(historyBefore);
     }

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { processesOf, until } from "@perpgate/journal/testing";
-import { type ArchiveTable, archiveTables } from "@perpgate/venue";
-import { busyVenue, editStore, prepare, type TestVenue } from "@perpgate/venue/testing";
+import { busyVenue, type TestVenue } from "@perpgate/venue/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { configurationFile, PerpgateProcess } from "../testing/perpgate-process.js";
 import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js";
 import { Indexer } from "./indexer.js";
+import { expectSameRows } from "./testing/same-rows.js";
 
 const programs = postgresPrograms();
 
@@ -24,42 +24,6 @@ function archive(server: PostgresServer, data: string, ...more: string[]): Perpg
 
 async function once(server: PostgresServer, data: string, ...more: string[]) {
   return archive(server, data, "--once", ...more).ended;
-}
-
-/** Numbers as numbers, bytes as hex: both drivers give the same. */
-function plain(cell: unknown): unknown {
-  if (cell instanceof Uint8Array) return Buffer.from(cell).toString("hex");
-  return typeof cell === "bigint" ? Number(cell) : cell;
-}
-
-function storedRows(data: string, { name, columns, key }: ArchiveTable): unknown[][] {
-  const names = columns.map((column) => column.name).join(", ");
-  return editStore(data, (database) =>
-    prepare(database, `SELECT ${names} FROM ${name} ORDER BY ${key.join(", ")}`)
-      .all()
-      .map((cells) => cells.map(plain)),
-  );
-}
-
-async function archivedRows(server: PostgresServer, table: ArchiveTable): Promise<unknown[][]> {
-  const { name, columns, key } = table;
-  const rows = await server.query(`SELECT * FROM ${name} ORDER BY ${key.join(", ")}`);
-  return rows.map((row) =>
-    columns.map((column) => {
-      const cell = row[column.name];
-      return column.type === "integer" && cell !== null ? Number(cell) : plain(cell);
-    }),
-  );
-}
-
-async function expectSameRows(server: PostgresServer, data: string): Promise<number> {
-  let count = 0;
-  for (const table of archiveTables()) {
-    const stored = storedRows(data, table);
-    expect(await archivedRows(server, table), table.name).toEqual(stored);
-    count += stored.length;
-  }
-  return count;
 }
 
 async function positionIn(server: PostgresServer): Promise<number> {
@@ -208,17 +172,6 @@ describe.skipIf(programs === undefined)("an archive in PostgreSQL", () => {
     expect(stderr).toContain("the archive is fed");
     expect(stderr).toContain("the archive's process ended and is started again");
     expect((await once(server, data)).code).toBe(0);
-    await expectSameRows(server, data);
-  });
-
-  test("a folder of another log: refused, and the archive stays as it is", async () => {
-    const server = await PostgresServer.start(programs ?? "");
-    const [data, other] = [newFolder(), newFolder()];
-    for (const folder of [data, other]) await (await busyVenue(folder)).driver.venue.close();
-    await once(server, data);
-    const refused = await once(server, other);
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("the archive is of another log");
     await expectSameRows(server, data);
   });
 });

@@ -11,6 +11,7 @@ import {
   ArchiveFeed,
   type ArchiveHeld,
   ArchiveRefused,
+  NOTHING_ARCHIVED,
   NothingToVerify,
   noteArchived,
   UnknownToRelease,
@@ -51,7 +52,7 @@ export class IndexerRefused extends Error {
 }
 
 export class Indexer {
-  private held: ArchiveHeld = { position: 0, batch: 0, record: 0 };
+  private held = NOTHING_ARCHIVED;
   private feed: ArchiveFeed | undefined;
   /** Read, and not known to be in the archive, in order. */
   private readonly pending: ArchiveBatch[] = [];
@@ -79,17 +80,16 @@ export class Indexer {
 
   /** Returns whether it is done. */
   private async follow(): Promise<boolean> {
-    const { directory, postgres, once } = this.settings;
-    const log = ArchiveFeed.logOf(directory);
-    const database = await ArchiveDatabase.open(postgres, log);
-    if (typeof database === "number") {
-      this.note(log, database);
+    const { postgres, once } = this.settings;
+    const database = await ArchiveDatabase.open(postgres);
+    if (!(database instanceof ArchiveDatabase)) {
+      this.note(database);
       this.report.onWait();
       return false;
     }
     try {
       this.resume(await database.held());
-      this.note(log, this.held.position);
+      this.note(this.held);
       while (!this.signal.aborted) {
         if (this.pending.length === 0) await this.read();
         const [first] = this.pending;
@@ -106,7 +106,7 @@ export class Indexer {
         if (written.status === "rejected") throw written.reason;
         this.pending.shift();
         this.held = first.held;
-        this.note(log, this.held.position);
+        this.note(this.held);
         this.report.onProgress(this.held);
         if (read.status === "rejected") throw read.reason;
       }
@@ -116,9 +116,9 @@ export class Indexer {
     }
   }
 
-  private note(log: string, position: number): void {
+  private note(held: ArchiveHeld): void {
     const { directory, isNoted } = this.settings;
-    if (isNoted === true) noteArchived(directory, { log, position });
+    if (isNoted === true) noteArchived(directory, held);
   }
 
   private async read(): Promise<void> {

@@ -8,14 +8,20 @@
 
 import { finishedWithin, isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
 import { until } from "@perpgate/journal/testing";
+import { PUBLIC_READER } from "@perpgate/venue";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ArchiveReads } from "../archive/archive-reads.js";
+import { Indexer } from "../archive/indexer.js";
+import { expectSameRows } from "../archive/testing/same-rows.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { temporaryFolder } from "../testing/perpgate-process.js";
+import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js";
 import { beginCluster } from "./init.js";
 import { auditMirrors } from "./testing/audit.js";
 import { CoreInProcess } from "./testing/core-in-process.js";
 import { EdgeInProcess } from "./testing/edge-in-process.js";
 
+const programs = postgresPrograms();
 const TIMES = Number(process.env.PERPGATE_CORE_FAULTS ?? 1);
 const repeated = Array.from({ length: TIMES }, (_, index) => index + 1);
 /** While JetStream has a leader. */
@@ -101,6 +107,44 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
       expect(dead.leads).toBe(false);
       await audit();
       expectNoErrors();
+    },
+    120_000,
+  );
+
+  test.skipIf(programs === undefined)(
+    "an archive: each core goes on with what another has fed, and reads it",
+    async () => {
+      const server = await PostgresServer.start(programs ?? "");
+      const feed = async ({ data: directory }: CoreInProcess): Promise<number> => {
+        const report = { onProgress: () => undefined, onWait: () => undefined, onFailure };
+        const settings = { directory, postgres: server.url, once: true, isNoted: true };
+        const held = await new Indexer(settings, report, new AbortController().signal).run();
+        return held.position;
+      };
+      const onFailure = (reason: string): void => {
+        throw new Error(reason);
+      };
+      const [first, second, third] = cores as [CoreInProcess, CoreInProcess, CoreInProcess];
+      expect(new Set(cores.map(({ venue }) => venue.logId)).size).toBe(3);
+      await first.venue.history.flush();
+      const before = await feed(first);
+      await second.stop();
+      await more(20, ELECTION_MS);
+      await third.venue.history.flush();
+      const position = await feed(third);
+      expect(position).toBeGreaterThan(before);
+      // It is behind the archive.
+      expect(await feed(second)).toBe(position);
+      await second.start();
+      await more(20, ELECTION_MS);
+      await until(() => cores.every(({ venue }) => venue.seq > position));
+      await Promise.all(edges.map((edge) => edge.end()));
+      const reads = new ArchiveReads(server.url, { warn: () => undefined });
+      await first.venue.views.archived(reads.query).need(before, PUBLIC_READER);
+      await reads.close();
+      await Promise.all(cores.map((core) => core.stop()));
+      expect(await feed(second)).toBeGreaterThan(position);
+      await expectSameRows(server, second.data);
     },
     120_000,
   );

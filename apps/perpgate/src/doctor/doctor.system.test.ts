@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { TestCosigner } from "@perpgate/protocol/testing";
-import { newLogKey, noteArchived } from "@perpgate/venue";
+import { NOTHING_ARCHIVED, newLogKey, noteArchived } from "@perpgate/venue";
 import { busyVenue, editStore } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
@@ -83,6 +83,7 @@ test("the history: what is kept and from when; an archive that stands still is a
   const archive = { postgres: "postgresql:///perpgate" };
   expect(checkHistory(settings).found).toBe("rows of 30 days are kept; there are none yet");
   const { venue } = (await busyVenue(data)).driver;
+  const block = venue.history.block(1);
   await venue.close();
   const position = venue.seq;
   const all = new RegExp(
@@ -99,7 +100,14 @@ test("the history: what is kept and from when; an archive that stands still is a
   expect(checkHistory({ ...settings, history }).found).toMatch(
     /^rows of 2 days are kept, 500 MiB at most: .* from 2027-01-15T08:00:00.000Z on$/,
   );
-  noteArchived(data, { log: venue.logId, position: 7 });
+  noteArchived(data, {
+    ...NOTHING_ARCHIVED,
+    venue: venue.listing.venueId ?? "",
+    position: 7,
+    block: 1,
+    blockHash: block?.hash.toString("hex") ?? "",
+    openHash: "0".repeat(64),
+  });
   const fed = checkHistory({ ...settings, archive });
   expect(fed).toMatchObject({
     status: "ok",

@@ -46,11 +46,14 @@ export class PostgresServer {
     private readonly folder: string,
   ) {}
 
-  /** Ends with the test. */
-  static async start(programs: string): Promise<PostgresServer> {
+  /** Ends with the test, unless several tests share it. */
+  static async start(
+    programs: string,
+    whenDone: (stop: () => Promise<void>) => void = onTestFinished,
+  ): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), "perpgate-pg-"));
     const server = new PostgresServer(programs, folder);
-    onTestFinished(async () => {
+    whenDone(async () => {
       await server.kill();
       rmSync(folder, { recursive: true, force: true });
     });
@@ -91,6 +94,12 @@ export class PostgresServer {
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
+  }
+
+  /** Removes all tables. */
+  async empty(): Promise<void> {
+    await this.query("DROP SCHEMA public CASCADE");
+    await this.query("CREATE SCHEMA public");
   }
 
   async query(text: string) {

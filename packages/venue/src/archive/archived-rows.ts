@@ -30,8 +30,8 @@ export type ArchiveQuery = (sql: string, reader: number) => Promise<readonly (re
 export const PUBLIC_READER = 0;
 
 /** The archive does not have the log as far as the store needs it. */
-class ArchiveBehind extends Error {
-  override readonly name = "ArchiveBehind";
+class ArchiveUnusable extends Error {
+  override readonly name = "ArchiveUnusable";
 }
 
 const FIRST: Place = { seq: 0, ordinal: 0 };
@@ -63,16 +63,22 @@ export class ArchivedRows {
   constructor(
     private readonly query: ArchiveQuery,
     private readonly blocks: BlockTimes,
-    /** Of the log, lower-case hex. */
-    private readonly logId: string,
+    private readonly venueId: () => string | null,
   ) {}
 
-  /** @throws {ArchiveBehind} unless the archive has all commands up to `position`. */
+  /** @throws {ArchiveUnusable} unless the archive has all commands up to `position`, of the same past. */
   async need(position: number, reader: number): Promise<void> {
-    const [[log, held] = []] = await this.query("SELECT log, position FROM archive", reader);
-    if (log !== this.logId) throw new ArchiveBehind("the archive is of another log");
-    if (Number(held) >= position) return;
-    throw new ArchiveBehind(`the archive ends at position ${held}, before ${position}`);
+    const block = this.blockUpTo(position);
+    const hash = `SELECT encode(sha256(header), 'hex') FROM block_rows WHERE number = ${block?.number ?? 0}`;
+    const sql = `SELECT venue, position, (${hash}) FROM archive`;
+    const [[venue, held, archivedHash] = []] = await this.query(sql, reader);
+    if (venue !== this.venueId()) throw new ArchiveUnusable("the archive is of another venue");
+    if (Number(held) < position || (block !== undefined && archivedHash === null)) {
+      const end = block === undefined ? position : `the end of block ${block.number}`;
+      throw new ArchiveUnusable(`the archive ends at position ${held}, before ${end}`);
+    }
+    if (block === undefined || archivedHash === block.hash.toString("hex")) return;
+    throw new ArchiveUnusable("the archive has another past than this log");
   }
 
   /** The rows of the groups, merged. */
@@ -159,6 +165,14 @@ export class ArchivedRows {
       page.push(...rows.slice(0, left));
     }
     return page;
+  }
+
+  /** The block of a position, or the last one that is sealed. */
+  private blockUpTo(position: number) {
+    const newest = this.blocks.newestBlock();
+    const isReached = ({ lastPosition }: { readonly lastPosition: number }) =>
+      lastPosition >= position;
+    return newest && (firstBlockWhere(this.blocks, newest, isReached) ?? newest);
   }
 
   /** Times of the rows between two places: those at which the blocks there were sealed. */

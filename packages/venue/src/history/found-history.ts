@@ -5,13 +5,21 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
 import {
   type HeldRow,
   openEnvironment,
   type RowFault,
   readHeldRow,
 } from "./history-environment.js";
-import { type Database, isDamage, STORE_FILE, sqliteCode, storeFailure } from "./sqlite.js";
+import {
+  type Database,
+  isDamage,
+  prepare,
+  STORE_FILE,
+  sqliteCode,
+  storeFailure,
+} from "./sqlite.js";
 
 /** The file of releases up to 0.2. */
 const LMDB_FILE = "data.mdb";
@@ -48,6 +56,14 @@ export class FoundHistory {
       environment?.close();
       return unusable({ kind: "damaged", reason: damageIn(error, directory) });
     }
+  }
+
+  /** A sealed block; undefined if it does not have it. */
+  block(number: number): SealedBlock | undefined {
+    if (this.environment === undefined) return undefined;
+    const sql = "SELECT header FROM block_rows WHERE number = ?";
+    const [header] = prepare(this.environment, sql).get(number) ?? [];
+    return header instanceof Uint8Array ? decodeBlock(Buffer.from(header)) : undefined;
   }
 
   close(): void {

@@ -214,6 +214,8 @@ test("a page: copies the rows that it returns, and not all that are not on disk"
   }
 });
 
+const hash = Buffer.alloc(32);
+
 test("a span of time in a block of many rows: found in some steps, no row outside of it is listed", async () => {
   const { trades } = store.tables;
   const ROWS = 3_000;
@@ -222,7 +224,7 @@ test("a span of time in a block of many rows: found in some steps, no row outsid
   for (let seq = 1; seq <= ROWS; seq++) queue.putWords(trades, 0, seq, 0, [5, 1, 0, timeOf(seq)]);
   endCommand();
   await queue.flush();
-  const block = { number: 1, firstPosition: 1, lastPosition: ROWS, timeMs: timeOf(ROWS) };
+  const block = { number: 1, firstPosition: 1, lastPosition: ROWS, timeMs: timeOf(ROWS), hash };
   const blocks = { block: () => undefined, newestBlock: () => block, seq: ROWS, historyBefore: 1 };
   const listed = vi.spyOn(trades, "acrossGroups");
   const paged = pagedTables(store.tables).trades;
@@ -244,7 +246,7 @@ test("a span of time after the last block: found in a few steps", async () => {
     queue.putWords(trades, 0, seq, 0, [5, 1, 0, 1_000 + seq]);
   endCommand();
   await queue.flush();
-  const block = { number: 1, firstPosition: 1, lastPosition: SEALED, timeMs: 1_000 + SEALED };
+  const block = { number: 1, firstPosition: 1, lastPosition: SEALED, timeMs: 1_000 + SEALED, hash };
   const blocks = { block: () => undefined, newestBlock: () => block, seq: SEQ, historyBefore: 1 };
   const listed = vi.spyOn(trades, "acrossGroups");
   const paged = pagedTables(store.tables).trades;

@@ -7,6 +7,7 @@
  * follows it (followed-history.ts).
  */
 import type { Batch, LogSeq } from "@perpgate/journal";
+import type { ArchiveHeld } from "../archive/archive-note.js";
 import { AckTrees } from "../blocks/ack-trees.js";
 import type { SealedBlock } from "../blocks/block-header.js";
 import type { Applied } from "../replica.js";
@@ -27,8 +28,8 @@ export interface HistoryEvents {
   readonly outboxCommands?: number | undefined;
   /** Unset: all rows are kept. */
   readonly retention?: RetentionOptions | undefined;
-  /** The last command that the archive has, for a retention that waits for it. */
-  readonly archived?: (() => number) | undefined;
+  /** How far the archive is, for a retention that waits for it. */
+  readonly archived?: (() => ArchiveHeld | undefined) | undefined;
 }
 
 export abstract class History extends HistoryReader {

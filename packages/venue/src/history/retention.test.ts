@@ -12,6 +12,8 @@ import {
 } from "@perpgate/engine/testing";
 import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { NOTHING_ARCHIVED } from "../archive/archive-feed.js";
+import type { ArchiveHeld } from "../archive/archive-note.js";
 import { NO_EVIDENCE } from "../record/record.js";
 import { newReplicaState, observe } from "../recovery/replica-state.js";
 import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
@@ -48,7 +50,7 @@ function flowOf(name: ProfileName, seed: number): LogBatch[] {
 }
 
 /** A history of its own replica, in the folder `name`. */
-function openHistory(name: string, retention?: RetentionOptions, archived?: () => number) {
+function openHistory(name: string, retention?: RetentionOptions, archived?: () => ArchiveHeld) {
   const state = newReplicaState();
   const { store } = openHistoryStore(`${folder}/${name}`, LOG_ID);
   const history = WrittenHistory.open(store, state.rows, {
@@ -272,16 +274,25 @@ const WAITING = { hotMs: 720, waitsForArchive: true };
 
 test("rows that an archive does not have yet: they stay, however old", async () => {
   const flow = flowOf("gate", 26);
-  let archived = 0;
+  let archived = NOTHING_ARCHIVED;
   const window = openHistory("window", WAITING, () => archived);
   for (const batch of flow) window.apply(batch);
   expect(window.history.edge.keptFrom).toBe(1);
+  const newest = window.history.newestBlock()?.number ?? 0;
+  const block = window.history.block(Math.floor(newest / 2))!;
+  const { number, hash, lastPosition: position } = block;
   await window.history.close();
-  archived = COMMANDS / 2;
+  archived = { ...archived, position, block: number, blockHash: hash.toString("hex") };
   const again = openHistory("again", WAITING, () => archived);
   for (const batch of flow) again.apply(batch);
   const { keptFrom } = again.history.edge;
   expect(keptFrom).toBeGreaterThan(1);
-  expect(keptFrom).toBeLessThanOrEqual(archived + 1);
+  expect(keptFrom).toBeLessThanOrEqual(position + 1);
   await again.history.close();
+  // The same, of an archive that has other rows: this log was restored, or that one's was.
+  archived = { ...archived, blockHash: "ab".repeat(32) };
+  const parted = openHistory("parted", WAITING, () => archived);
+  for (const batch of flow) parted.apply(batch);
+  expect(parted.history.edge.keptFrom).toBe(1);
+  await parted.history.close();
 });

@@ -7,6 +7,7 @@
  * stay. Orders stay until they have ended before the window.
  */
 import { STATUS_PENDING, STATUS_RESTING } from "@perpgate/engine";
+import { type ArchiveHeld, archivedTo } from "../archive/archive-note.js";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { type Held, TABLES, type TableName } from "./history-environment.js";
 import { groupOf, lastOf, placeOf } from "./keys.js";
@@ -76,8 +77,8 @@ export class Window {
   constructor(
     private readonly options: RetentionOptions,
     private readonly blocks: BlockTimes,
-    /** The last command that the archive has. */
-    private readonly archived: () => number,
+    /** How far the archive is. */
+    private readonly archived: () => ArchiveHeld | undefined,
   ) {}
 
   /** Where the window begins after a command; undefined: where it did. `isSealed`: the command sealed a block. */
@@ -115,7 +116,8 @@ export class Window {
     isReached: (block: Pick<SealedBlock, "timeMs" | "firstPosition">) => boolean,
   ): HistoryEdge | undefined {
     const { blocks, options } = this;
-    const next = (options.waitsForArchive === true ? this.archived() : position) + 1;
+    const archived = (): number => archivedTo(this.archived(), (number) => blocks.block(number));
+    const next = (options.waitsForArchive === true ? archived() : position) + 1;
     // Changes are read with their orders' terms.
     const last = Math.min(changesFrom, next);
     const newest = blocks.newestBlock();

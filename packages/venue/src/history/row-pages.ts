@@ -34,7 +34,7 @@ export interface PagedTable {
   readonly endsAtEdge: boolean;
 }
 
-type BlockSpan = Pick<SealedBlock, "number" | "firstPosition" | "lastPosition" | "timeMs">;
+type BlockSpan = Pick<SealedBlock, "number" | "firstPosition" | "lastPosition" | "timeMs" | "hash">;
 
 /** The blocks of the history. */
 export interface BlockTimes {

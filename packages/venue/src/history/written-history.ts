@@ -47,7 +47,7 @@ export class WrittenHistory extends History {
     rows.changes.from = held.changesFrom;
     // A rebuild that was ended before the window.
     this.isOutOfWindow = held.keptFrom > held.position;
-    const { retention, archived = () => 0 } = events;
+    const { retention, archived = () => undefined } = events;
     this.window = retention === undefined ? undefined : new Window(retention, this, archived);
   }
 

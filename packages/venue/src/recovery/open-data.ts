@@ -23,7 +23,7 @@ import {
   type SpareStatus,
 } from "@perpgate/journal";
 import { HOUR_MS } from "@perpgate/protocol/rules";
-import { archivedPosition } from "../archive/archive-note.js";
+import { readArchived } from "../archive/archive-note.js";
 import type { SnapshotTerms } from "../checkpoint/snapshot-taker.js";
 import { OUTBOX_COMMANDS } from "../history/change-projection.js";
 import { FollowedHistory } from "../history/followed-history.js";
@@ -31,7 +31,6 @@ import { FoundHistory } from "../history/found-history.js";
 import {
   adoptHistory,
   type HistoryStore,
-  hexOf,
   newHistory,
   type OpenedStore,
 } from "../history/history-store.js";
@@ -88,7 +87,7 @@ export async function openData(
     const isFollowed = isLater || options.commit !== "inline";
     const snapshots = snapshotTermsOf(options, folder);
     const { outboxCommands, retention } = options;
-    const archived = () => archivedPosition(folder, hexOf(logId));
+    const archived = () => readArchived(folder);
     const replay = (store: HistoryStore) => {
       if (isFollowed) store.environment.close();
       return recover(

@@ -20,7 +20,7 @@ import {
   nodeDisk,
   SegmentReader,
 } from "@perpgate/journal";
-import { archivedPosition } from "../archive/archive-note.js";
+import { readArchived } from "../archive/archive-note.js";
 import {
   type SnapshotNotice,
   SnapshotTaker,
@@ -31,7 +31,7 @@ import { type PackedBatches, unpacked } from "../history/batch-packer.js";
 import type { MadeSlice } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
 import type { Held } from "../history/history-environment.js";
-import { adoptHistory, hexOf, newHistory } from "../history/history-store.js";
+import { adoptHistory, newHistory } from "../history/history-store.js";
 import { ThreadPacer } from "../history/thread/pacer.js";
 import { WrittenHistory } from "../history/written-history.js";
 import { Replica } from "../replica.js";
@@ -199,7 +199,7 @@ export class StoreFollower {
       commit,
       outboxCommands,
       retention,
-      archived: () => archivedPosition(folder, hexOf(logId)),
+      archived: () => readArchived(folder),
     });
     const reader = new SegmentReader(nodeDisk, folder.journal, from);
     // An archive may not have the rows before the window yet.

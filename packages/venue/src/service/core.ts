@@ -64,7 +64,7 @@ export class Core implements SessionSink {
 
   constructor(private readonly options: CoreOptions) {
     const { venue, clusterStatus, limits, readiness, archive } = options;
-    const archived = archive === undefined ? undefined : venue.views.archived(archive, venue.logId);
+    const archived = archive === undefined ? undefined : venue.views.archived(archive);
     const onLost = options.onArchiveLost ?? (() => undefined);
     const past = new PastLists(venue.views, archived, onLost);
     const { accountReadsPerSecond, accountReadsBurst, depositsPerMinute, unseenDeposits } = limits;

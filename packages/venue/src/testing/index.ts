@@ -16,4 +16,4 @@ export { type BusyVenue, busyVenue } from "./busy-venue.js";
 export { editStore } from "./edit-store.js";
 export { StubWitness } from "./stub-witness.js";
 export { orderCommand, signInCommand, signInMessage, TestVenue } from "./test-venue.js";
-export { beginLog } from "./written-log.js";
+export { beginLog, copyLog } from "./written-log.js";

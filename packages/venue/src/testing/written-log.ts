@@ -1,7 +1,7 @@
 /** Data folders whose log another release, or nobody, has begun. */
 import { join } from "node:path";
 import { type Command, GENESIS_WRITER } from "@perpgate/engine";
-import { openJournal } from "@perpgate/journal";
+import { inspectLog, LOG_START, nodeDisk, openJournal, SegmentReader } from "@perpgate/journal";
 import type { MarketDefinition } from "@perpgate/protocol";
 import { listingEvidence } from "../listing/listing.js";
 import { venueConfigOf } from "../listing/venue-config.js";
@@ -30,6 +30,23 @@ export function beginLog(
 /** Writes a log of these commands, as any release might have. */
 export function writeLog(folder: string, ...commands: object[]): Promise<void> {
   return write(folder, TEST_MARKETS, commands);
+}
+
+/** Writes the batches of a folder's log into a log of its own, as cores do that read one stream. */
+export async function copyLog(from: string, to: string): Promise<void> {
+  const source = join(from, "journal");
+  const { batch: end = 0 } = inspectLog(nodeDisk, source)?.end ?? {};
+  const reader = new SegmentReader(nodeDisk, source, LOG_START);
+  const journal = await openJournal({
+    directory: join(to, "journal"),
+    segmentBytes: 1 << 20,
+    commit: "inline",
+  });
+  for (let batch = reader.nextStored(end); batch; batch = reader.nextStored(end)) {
+    await journal.append(batch.id, batch.records);
+  }
+  reader.close();
+  await journal.close();
 }
 
 async function write(

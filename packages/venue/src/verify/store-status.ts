@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { JournalDamaged } from "@perpgate/journal";
-import { archivedPosition } from "../archive/archive-note.js";
+import { archivedTo, readArchived } from "../archive/archive-note.js";
 import { FoundHistory } from "../history/found-history.js";
 import { HISTORY_FORMAT, TABLES } from "../history/history-environment.js";
 import { STORE_FILE } from "../history/sqlite.js";
@@ -79,12 +79,14 @@ export function storeWindow(directory: string): StoreWindow | undefined {
   const found = FoundHistory.find(folder.history);
   try {
     if (found.row === undefined) return undefined;
-    const { log, position, keptFrom, keptFromMs } = found.row;
+    const { position, keptFrom, keptFromMs } = found.row;
+    const archived = readArchived(folder);
+    const isSamePast = archivedTo(archived, (number) => found.block(number)) > 0;
     return {
       bytes: storedBytes(join(folder.history, STORE_FILE)),
       position,
       historyBefore: keptFrom === 1 ? null : { position: keptFrom, time: keptFromMs },
-      archived: archivedPosition(folder, log),
+      archived: isSamePast ? (archived?.position ?? 0) : 0,
     };
   } finally {
     found.close();

@@ -18,7 +18,7 @@ export class ArchivedViews {
     private readonly rows: ArchivedRows,
   ) {}
 
-  /** @throws {ArchiveBehind} unless it has all rows before a position. */
+  /** @throws {ArchiveUnusable} unless it has all rows before a position. */
   need(before: number, reader: number): Promise<void> {
     return this.rows.need(before - 1, reader);
   }

@@ -424,9 +424,10 @@ export class Views {
   }
 
   /** What an archive has of the past. */
-  archived(query: ArchiveQuery, logId: string): ArchivedViews {
+  archived(query: ArchiveQuery): ArchivedViews {
     const { source } = this;
-    return new ArchivedViews(source, new ArchivedRows(query, source.history, logId));
+    const venueId = () => source.listing.venueId;
+    return new ArchivedViews(source, new ArchivedRows(query, source.history, venueId));
   }
 
   /** The position where it begins, if rows before it belong to a page, which has so many rows; otherwise 0. */
