@@ -1,15 +1,14 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import { LIMIT_ORDER, LONG, type OrderTypeCode, type Side } from "./commands.js";
-import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import type { DeleveragingShares } from "./money/deleveraging-shares.js";
 import { FillPlan } from "./money/fill.js";
+import type { Liquidations } from "./money/liquidate.js";
 import { FillBound } from "./orders/fill-bound.js";
 import { StopChoice } from "./orders/stop-choice.js";
 import { Taker } from "./orders/taker.js";
 import { Trial } from "./orders/trial.js";
-import { Selection } from "./selection.js";
 import type { SessionRow } from "./state/sessions.js";
 import { UNITS_PER_MAKER, Work } from "./work.js";
 
@@ -70,8 +69,8 @@ export class Scratch {
     /** Notional that no longer counts as waiting to open. */
     notionalMicros: 0,
   };
-  /** Positions to liquidate: weight is the shortfall, tie the pair of market and account. */
-  readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
+  /** What the tick liquidates, by market. */
+  readonly liquidations: Liquidations[] = [];
   /** Whom to deleverage, by 2 × market, plus 1 where a buy closes the liquidated position. */
   readonly deleveraging: DeleveragingOrder[] = [];
   /** The same in version 3: in which parts. */
@@ -87,10 +86,6 @@ export class Scratch {
   endedBySettle = 0;
   /** Orders of liquidated accounts that the liquidations of this command have canceled. */
   liquidatedOrders = 0;
-  /** Of the positions to liquidate, those that have had no turn. */
-  readonly firstTurns: number[] = [];
-  /** Turns of liquidations that had had one. */
-  laterTurns = 0;
   /** What `warmMakers` has read; of no meaning. */
   warmed = 0;
   /** Id of the stop that a tick is serving; 0: none. */
@@ -115,7 +110,6 @@ export class Scratch {
     this.work.begin(units, unitsPerMarket);
     this.endedBySettle = 0;
     this.liquidatedOrders = 0;
-    this.laterTurns = 0;
     this.resizedExits.length = 0;
     this.coveringExits.length = 0;
     this.attachedExits = 0;

@@ -10,6 +10,7 @@ import { sampleFund } from "./money/fund-budget.js";
 import { applyFunding, forgetSamples, samplePremium } from "./money/funding.js";
 import { shedBackstop } from "./money/hand-over.js";
 import {
+  beginLiquidations,
   endLiquidations,
   forgetParts,
   reduceBackstop,
@@ -36,6 +37,7 @@ import { carryOverOfGone } from "./writers/life.js";
 export function runTick(s: VenueState): void {
   const budget = new WorkBudget(s.rules.liquidationsAndStopsPerCommand);
   const disconnects = new DisconnectBudget();
+  beginLiquidations(s, budget);
   // First, because their owners are gone: these orders must not be filled any more.
   carryOverOfGone(s);
   carryOverOfLeader(s);
@@ -67,9 +69,9 @@ export function runTick(s: VenueState): void {
       else if (market.status === MARKET_HALTED) forgetSamples(market);
     }
     s.totals.nextFundingMs += HOUR_MS;
-    runLiquidations(s, budget);
+    runLiquidations(s);
   }
-  runLiquidations(s, budget);
+  runLiquidations(s);
   allot(s, share / 2);
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
@@ -80,7 +82,7 @@ export function runTick(s: VenueState): void {
   runStops(s, budget);
   if (s.rules.takesTurns) {
     allot(s, s.rules.unitsPerTickAndMarket);
-    endLiquidations(s, budget);
+    endLiquidations(s);
     endStops(s);
   }
   forgetParts(s);

@@ -36,8 +36,8 @@ export interface RuleSet {
   /** Of an order that a command or tick ends or triggers; of one that something else ends; that it moves. */
   readonly unitsPerCancel: number;
   readonly unitsPerEnd: number;
-  /** Of a stop that a tick triggers, also if it meets nobody. */
-  readonly unitsPerTrigger: number;
+  /** Of a stop that a tick triggers, and of a turn of a liquidation, also if it meets nobody. */
+  readonly unitsPerService: number;
   readonly unitsPerMove: number;
   /** For each unit of a fill-or-kill order that is undone. */
   readonly unitsPerUnitUndone: number;
@@ -94,7 +94,7 @@ const VERSION_2: RuleSet = {
   takesTurns: false,
   unitsPerCancel: 0,
   unitsPerEnd: 0,
-  unitsPerTrigger: 0,
+  unitsPerService: 0,
   unitsPerMove: 0,
   unitsPerUnitUndone: 0,
   endsPerMaker: ENDS_PER_MAKER,
@@ -132,7 +132,7 @@ const VERSION_3: RuleSet = {
   liquidationCancelsPerCommand: Number.POSITIVE_INFINITY,
   unitsPerCancel: UNITS_PER_MAKER,
   unitsPerEnd: 2,
-  unitsPerTrigger: 2 * UNITS_PER_MAKER,
+  unitsPerService: 2 * UNITS_PER_MAKER,
   unitsPerMove: 1,
   unitsPerUnitUndone: 1,
   endsPerMaker: Number.POSITIVE_INFINITY,

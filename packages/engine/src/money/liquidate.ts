@@ -3,9 +3,15 @@
  * bankruptcy, down to a lower tier if that makes it healthy; the backstop takes what the book does
  * not, and the other side of the market takes the rest (docs/engine.md, "Liquidating").
  */
-import { mulDivCeil } from "@perpgate/protocol/integers";
+import { divFloor, mulDivCeil } from "@perpgate/protocol/integers";
 import { LONG, SHORT } from "../commands.js";
-import { BEHIND_PER_MARKET, OVERDUE_MS, PPM, SMALL_SHORTFALL_MICROS } from "../config.js";
+import {
+  BEHIND_PER_MARKET,
+  LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+  OVERDUE_MS,
+  PPM,
+  SMALL_SHORTFALL_MICROS,
+} from "../config.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT } from "../events/event-table.js";
 import { match } from "../orders/match.js";
@@ -13,12 +19,12 @@ import { closesPosition, idsOf, openOrdersOf } from "../orders/open-orders.js";
 import { endOrders, settle } from "../orders/settle.js";
 import { TAKER_BACKSTOP, TAKER_LIQUIDATION } from "../orders/taker.js";
 import { END } from "../reasons.js";
-import type { Selection } from "../selection.js";
+import { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import { blockOf } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
-import type { WorkBudget } from "../work-budget.js";
+import { WorkBudget } from "../work-budget.js";
 import { reductionLots, worstReductionTicks } from "./backstop.js";
 import { equityOf, maintenanceOf } from "./fill.js";
 import { handOver } from "./hand-over.js";
@@ -27,29 +33,61 @@ import { forEachWatched, refreshWatches } from "./watch.js";
 
 /** Above every account number: market × this + account orders pairs by market, then account. */
 const ACCOUNTS = 2 ** 32;
-/** Words per entry of a list of `VenueState.behind`: account, and since when. */
-const BEHIND_WORDS = 2;
+/** Words per entry of a list of `VenueState.behind`: account, since when, and later turns that it has had. */
+const BEHIND_WORDS = 3;
+
+/** What a tick liquidates in a market; in version 2 in all of them. */
+export class Liquidations {
+  /** The chosen positions: weight is the shortfall, tie the pair of market and account. */
+  readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
+  /** Those of them that have had no turn. */
+  readonly firstTurns: number[] = [];
+  /** Turns that the tick has left: first ones, and later ones. */
+  first = new WorkBudget(0);
+  later = new WorkBudget(0);
+}
+
+/** Must precede the liquidations of a tick. `budget`: what they share with stops, in version 2. */
+export function beginLiquidations(s: VenueState, budget: WorkBudget): void {
+  const { liquidations } = s.scratch;
+  const most = s.rules.liquidationsAndStopsPerCommand;
+  liquidations.length = s.rules.takesTurns ? s.markets.length : 1;
+  for (let i = 0; i < liquidations.length; i++) {
+    const queue = liquidations[i] ?? new Liquidations();
+    queue.first = s.rules.takesTurns ? new WorkBudget(most) : budget;
+    queue.later = new WorkBudget(most);
+    liquidations[i] = queue;
+  }
+}
 
 /**
  * Gives the positions that are due a turn each, the largest shortfall first, then those that wait for a later
  * one, as far as budget and units go. In version 2 a turn has no limit, so it is the only one.
  */
-export function runLiquidations(s: VenueState, budget: WorkBudget): void {
-  const { due, work, firstTurns } = s.scratch;
-  due.begin(0);
-  firstTurns.length = 0;
+export function runLiquidations(s: VenueState): void {
+  const { liquidations, work } = s.scratch;
+  for (const { due, firstTurns } of liquidations) {
+    due.begin(0);
+    firstTurns.length = 0;
+  }
   if (work.isSpent) return;
   forgetParts(s);
-  if (budget.left > 0) chooseDue(s, budget);
-  giveTurns(s, budget);
+  refreshWatches(s);
+  if (s.rules.takesTurns) {
+    for (const market of s.markets) chooseDue(s, liquidations[market.number]!, [market]);
+  } else chooseDue(s, liquidations[0]!, s.markets);
+  giveTurns(s);
 }
 
 /** Chooses those with the largest shortfalls, as many as the budget has left. */
-function chooseDue(s: VenueState, budget: WorkBudget): void {
-  const { due, firstTurns } = s.scratch;
-  refreshWatches(s);
-  due.begin(budget.left);
-  for (const market of s.markets) {
+function chooseDue(
+  s: VenueState,
+  { due, firstTurns, first }: Liquidations,
+  markets: readonly Market[],
+): void {
+  if (first.left === 0) return;
+  due.begin(first.left);
+  for (const market of markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
     offerDue(s, market, due);
@@ -59,17 +97,20 @@ function chooseDue(s: VenueState, budget: WorkBudget): void {
 }
 
 /** Version 3: the end of a tick's service. What other phases have left of the units is for more turns. */
-export function endLiquidations(s: VenueState, budget: WorkBudget): void {
-  const { due, firstTurns } = s.scratch;
-  giveTurns(s, budget);
-  // Nothing was chosen where an earlier run, of a funding hour, had used the budget up.
-  if (due.isFull && (due.count === 0 || isLarge(due.weight(due.count - 1)))) return;
-  const unsettled = new Set<number>();
-  for (const i of firstTurns) if (isLarge(due.weight(i))) unsettled.add(marketOf(due, i));
+export function endLiquidations(s: VenueState): void {
+  giveTurns(s);
   for (const market of s.markets) {
-    if (!s.isLive(market) || unsettled.has(market.number) || isAnyBehind(s, market)) continue;
+    if (!s.isLive(market) || isAnyLeft(s, market)) continue;
     if (market.settledMark !== market.mark) market.settledMark = market.mark;
   }
+}
+
+/** Whether a position of the market is due that orders have to wait for. */
+function isAnyLeft(s: VenueState, market: Market): boolean {
+  const { due, firstTurns } = s.scratch.liquidations[market.number]!;
+  // Nothing was chosen where an earlier run, of a funding hour, had used the budget up.
+  if (due.isFull && (due.count === 0 || isLarge(due.weight(due.count - 1)))) return true;
+  return firstTurns.some((i) => isLarge(due.weight(i))) || isAnyBehind(s, market);
 }
 
 /** Orders wait for it after a jump. */
@@ -77,12 +118,9 @@ function isLarge(shortfall: number): boolean {
   return shortfall > SMALL_SHORTFALL_MICROS;
 }
 
-function marketOf(due: Selection, i: number): number {
-  return Math.floor(due.tie(i) / ACCOUNTS);
-}
-
-function giveTurns(s: VenueState, budget: WorkBudget): void {
-  giveFirstTurns(s, budget);
+function giveTurns(s: VenueState): void {
+  for (const [market, queue] of s.scratch.liquidations.entries()) giveFirstTurns(s, queue, market);
+  if (!s.rules.takesTurns) return;
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
@@ -96,82 +134,120 @@ export function forgetParts({ markets }: VenueState): void {
 }
 
 /** First turns of the chosen positions; those that the units do not reach stay in `firstTurns`. */
-function giveFirstTurns(s: VenueState, budget: WorkBudget): void {
-  const { due, firstTurns, work } = s.scratch;
+function giveFirstTurns(
+  s: VenueState,
+  { due, firstTurns, first }: Liquidations,
+  number: number,
+): void {
+  const { work } = s.scratch;
   const { unitsPerFirstTurn, takesTurns } = s.rules;
-  const lines = new Map<Market, number[]>();
+  const added: number[] = [];
   let waiting = 0;
   for (const i of firstTurns) {
-    const market = s.markets[marketOf(due, i)]!;
+    const market = s.markets[Math.floor(due.tie(i) / ACCOUNTS)]!;
     const row = due.item(i);
     s.focus = market.number;
     // An earlier liquidation may have traded with it.
     if (!isDue(market, row)) continue;
     work.enter(market.number);
     const orders = market.positions.openOrders(row) * s.rules.unitsPerCancel;
-    if (takesTurns && orders > unitsPerFirstTurn && goesBehind(s, lines, market, row)) continue;
+    if (takesTurns && orders > unitsPerFirstTurn && goesBehind(s, market, row, added)) continue;
     // It waits: it must not be handed over before the book was asked.
-    if (work.left === 0 || budget.left === 0 || hasCanceledEnough(s)) {
+    if (work.left === 0 || first.left === 0 || hasCanceledEnough(s)) {
       firstTurns[waiting++] = i;
       continue;
     }
-    budget.take();
+    first.take();
     liquidate(s, market, row, unitsPerFirstTurn, false);
     if (!takesTurns || !isDue(market, row)) continue;
     // Where the units of the market have ended before those of its turn, it has not had all of it.
     if (work.left === 0) firstTurns[waiting++] = i;
-    else goesBehind(s, lines, market, row);
+    else goesBehind(s, market, row, added);
   }
   firstTurns.length = waiting;
-  for (const [market, line] of lines) setBehind(s, market, line);
+  if (added.length > 0) setBehind(s, number, [...(s.behind[number] ?? []), ...added]);
 }
 
-/** Lets a position wait behind the others, if the line has room. `lines` are copied once, not for each. */
-function goesBehind(
-  s: VenueState,
-  lines: Map<Market, number[]>,
-  market: Market,
-  row: number,
-): boolean {
-  const line = lines.get(market) ?? [...(s.behind[market.number] ?? [])];
-  if (line.length >= BEHIND_WORDS * BEHIND_PER_MARKET) return false;
-  line.push(market.positions.account(row), s.timeMs);
-  lines.set(market, line);
+/** Notes in `added` that a position of the market is to wait behind the others, if there is room. */
+function goesBehind(s: VenueState, market: Market, row: number, added: number[]): boolean {
+  const before = s.behind[market.number]?.length ?? 0;
+  if (before + added.length >= BEHIND_WORDS * BEHIND_PER_MARKET) return false;
+  added.push(market.positions.account(row), s.timeMs, 0);
   return true;
 }
 
-function setBehind(s: VenueState, market: Market, line: readonly number[]): void {
-  s.behind = s.markets.map(
-    ({ number }) => (number === market.number ? line : s.behind[number]) ?? [],
-  );
+function setBehind(s: VenueState, market: number, line: readonly number[]): void {
+  s.behind = s.markets.map(({ number }) => (number === market ? line : s.behind[number]) ?? []);
+}
+
+/** A position that waits for a later turn. */
+interface Waiting {
+  readonly account: number;
+  readonly row: number;
+  readonly sinceMs: number;
+  /** Later turns that it has had. */
+  turns: number;
+  /** Its shortfall, divided by its turns and one more. */
+  weight: number;
 }
 
 /**
- * Turns for those that wait behind the others; one that reaches its limit again goes to the end. They are
- * counted apart from first turns, so that these, however many, do not hold them up.
+ * Turns for those that wait behind the others, shared out by shortfall. They are counted apart from first
+ * turns, so that these, however many, do not hold them up.
  */
 function giveLaterTurns(s: VenueState, market: Market): void {
-  const { scratch } = s;
-  const { work } = scratch;
-  const most = s.rules.liquidationsAndStopsPerCommand;
-  const { positions } = market;
-  const line = [...(s.behind[market.number] ?? [])];
-  let at = 0;
+  const { work, liquidations } = s.scratch;
+  const { later } = liquidations[market.number]!;
+  const line = s.behind[market.number] ?? [];
   work.enter(market.number);
-  for (; at < line.length && work.left > 0 && scratch.laterTurns < most; at += BEHIND_WORDS) {
+  if (line.length === 0 || work.left === 0 || later.left === 0) return;
+  const behind = waitingIn(market, line);
+  const next = [...behind].sort(compareWaiting).slice(0, later.left);
+  const ended = new Set<Waiting>();
+  while (next.length > 0 && work.left > 0 && later.left > 0) {
+    const first = next.shift()!;
+    if (isDue(market, first.row)) {
+      later.take();
+      const isOverdue = s.timeMs - first.sinceMs >= OVERDUE_MS;
+      liquidate(s, market, first.row, s.rules.unitsPerTurn, isOverdue);
+    }
+    if (!isDue(market, first.row)) {
+      ended.add(first);
+      continue;
+    }
+    // It has not had all of its turn.
+    if (work.left === 0) break;
+    first.turns++;
+    first.weight = weightOf(market, first.row, first.turns);
+    const place = next.findIndex((other) => compareWaiting(first, other) < 0);
+    next.splice(place < 0 ? next.length : place, 0, first);
+  }
+  const left = behind.filter((each) => !ended.has(each));
+  const words = left.flatMap(({ account, sinceMs, turns }) => [account, sinceMs, turns]);
+  setBehind(s, market.number, words);
+}
+
+/** Those of a list of `VenueState.behind` that are still due. */
+function waitingIn(market: Market, line: readonly number[]): Waiting[] {
+  const behind: Waiting[] = [];
+  for (let at = 0; at < line.length; at += BEHIND_WORDS) {
     const account = line[at]!;
     const sinceMs = line[at + 1]!;
-    const row = positions.rowOf(account);
+    const turns = line[at + 2]!;
+    const row = market.positions.rowOf(account);
     if (row === NONE || !isDue(market, row)) continue;
-    scratch.laterTurns++;
-    const isOverdue = !s.isSettled(market) && s.timeMs - sinceMs >= OVERDUE_MS;
-    liquidate(s, market, row, s.rules.unitsPerTurn, isOverdue);
-    if (!isDue(market, row)) continue;
-    // It has not had all of its turn, and keeps its place.
-    if (work.left === 0) break;
-    line.push(account, sinceMs);
+    behind.push({ account, row, sinceMs, turns, weight: weightOf(market, row, turns) });
   }
-  if (at > 0) setBehind(s, market, line.slice(at));
+  return behind;
+}
+
+/** So its later turns are to those of the others as its shortfall is to theirs. */
+function weightOf(market: Market, row: number, turns: number): number {
+  return divFloor(shortfallOf(market, row), turns + 1);
+}
+
+function compareWaiting(a: Waiting, b: Waiting): number {
+  return b.weight - a.weight || a.account - b.account;
 }
 
 /** Whether a position that orders have to wait for waits behind the others. */
@@ -179,12 +255,7 @@ function isAnyBehind(s: VenueState, market: Market): boolean {
   const line = s.behind[market.number] ?? [];
   // Others may wait that it has no room for.
   if (line.length >= BEHIND_WORDS * BEHIND_PER_MARKET) return true;
-  for (let at = 0; at < line.length; at += BEHIND_WORDS) {
-    const row = market.positions.rowOf(line[at]!);
-    if (row === NONE || !isDue(market, row)) continue;
-    if (isLarge(maintenanceOf(market, row) - equityOf(market, row))) return true;
-  }
-  return false;
+  return waitingIn(market, line).some(({ row }) => isLarge(shortfallOf(market, row)));
 }
 
 /** Whether the command begins no further liquidation. It finishes the account in turn, however many orders. */
@@ -219,7 +290,7 @@ function offerDue(s: VenueState, market: Market, due: Selection): void {
       if (Math.abs(held[row]!) * beyond * slope < floor) continue;
       if (beyond < 0) continue;
       found = true;
-      const shortfall = maintenanceOf(market, row) - equityOf(market, row);
+      const shortfall = shortfallOf(market, row);
       if (shortfall < 0) continue;
       if (behind.size > 0 && behind.has(positions.account(row))) continue;
       due.offer(shortfall, firstTie + positions.account(row), row);
@@ -250,7 +321,11 @@ export function accountsDue(market: Market): number[] {
 }
 
 function isDue(market: Market, row: number): boolean {
-  return market.positions.lots(row) !== 0 && equityOf(market, row) <= maintenanceOf(market, row);
+  return market.positions.lots(row) !== 0 && shortfallOf(market, row) >= 0;
+}
+
+function shortfallOf(market: Market, row: number): number {
+  return maintenanceOf(market, row) - equityOf(market, row);
 }
 
 /**
@@ -265,6 +340,7 @@ function liquidate(
   isOverdue: boolean,
 ): void {
   const { work } = s.scratch;
+  work.charge(s.rules.unitsPerService);
   market.positions.table.touch(row);
   settleFunding(s, market, row);
   // Those that close the position protect what may be left; `settle` ends them if nothing is.

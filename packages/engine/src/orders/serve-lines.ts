@@ -30,7 +30,7 @@ export function serveLines(s: VenueState, market: Market, from: number, to: numb
       const serves = served[number] ?? 0;
       if (looks === STOP_STEPS_PER_TICK || serves === s.rules.stopsPerTickAndMarket) return;
       // One that could meet nobody waits: it would have had its turn for nothing.
-      if (work.left <= s.rules.unitsPerTrigger) return;
+      if (work.left <= s.rules.unitsPerService) return;
       const order = market.stopLines.next(line);
       if (order === NONE) break;
       looked[number] = looks + 1;

@@ -34,7 +34,7 @@ import { bandLimit, TAKER_ORDER } from "./taker.js";
 export function trigger(s: VenueState, market: Market, order: number, units: number): void {
   s.focus = market.number;
   // A turn, also if it meets nobody.
-  s.scratch.work.charge(s.rules.unitsPerTrigger);
+  s.scratch.work.charge(s.rules.unitsPerService);
   const { orders } = s;
   const orderId = orders.id(order);
   const account = orders.account(order);

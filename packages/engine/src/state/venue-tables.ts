@@ -78,7 +78,8 @@ export class VenueTables {
   carriedDisconnects: Float64Array = new Float64Array();
   /**
    * By market, the accounts whose liquidation has reached the limit of a turn: they wait behind the others,
-   * in this order, each with the time since when. From version 3 on; replaced, never written to.
+   * each with the time since when and the later turns that it has had. From version 3 on; replaced, never
+   * written to.
    */
   behind: readonly (readonly number[])[] = [];
   /** The market being worked on: the one to halt if an invariant fails. */

@@ -8,7 +8,6 @@ import { emit, touch } from "./end-events.js";
 import { reducingSide } from "./fills.js";
 import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
-import { isSettled } from "./limits.js";
 import {
   equityOf,
   isLiquidatable,
@@ -32,7 +31,7 @@ import {
   type State,
 } from "./state.js";
 import { type TakenOver, takeOver } from "./takeover.js";
-import { mayMeet, serveMarket, within } from "./work.js";
+import { charge, mayMeet, serveMarket, within } from "./work.js";
 
 /** Orders after whose cancels no further liquidation is begun. */
 const CANCELS = 4_096;
@@ -40,25 +39,57 @@ const CANCELS = 4_096;
 /** "Turns": 20 makers, then 500 at a time. */
 const FIRST_TURN = 80;
 const TURN = 2_000;
+/** Units of a turn, whatever it meets. */
+const BEGUN = 8;
 const ALL = Number.POSITIVE_INFINITY;
 
 /** What a liquidation that waits may be short of without keeping orders from trading. */
 const TEN_DOLLARS = 10_000_000n;
 
+/** A market's liquidations in a tick; version 2 has one for all markets, which shares with stops. */
+export interface Liquidations {
+  /** First turns that are left, and later ones. */
+  first: number;
+  later: number;
+  /** Chosen, without a turn so far. */
+  waiting: { readonly position: Position; readonly shortfall: bigint }[];
+  /** Whether more may be due than were chosen, that orders have to wait for. */
+  isMore: boolean;
+}
+
+export function beginLiquidations(state: State, turns: number): void {
+  const count = rulesOf(state).takesTurns ? state.markets.length : 1;
+  state.liquidations = Array.from({ length: count }, () => {
+    return { first: turns, later: turns, waiting: [], isMore: true };
+  });
+}
+
 /** Phase 3. Of all that are due, those with the largest shortfall; the others wait. */
 export function liquidations(state: State): void {
-  const { work, budget } = state;
-  state.firstTurns = [];
-  state.moreAreDue = true;
+  const { work } = state;
+  for (const each of state.liquidations) {
+    each.waiting = [];
+    each.isMore = true;
+  }
   if (work.spent >= work.limit) return;
-  if (budget > 0) choose(state);
+  if (rulesOf(state).takesTurns) {
+    for (const market of state.markets) choose(state, liquidationsIn(state, market), [market]);
+  } else {
+    const [all] = state.liquidations;
+    all!.first = state.budget;
+    choose(state, all!, state.markets);
+  }
   giveTurns(state);
 }
 
-function choose(state: State): void {
-  const { budget } = state;
+function liquidationsIn(state: State, market: Market): Liquidations {
+  return state.liquidations[rulesOf(state).takesTurns ? market.number : 0]!;
+}
+
+function choose(state: State, chosen: Liquidations, markets: readonly Market[]): void {
+  if (chosen.first === 0) return;
   const list: { position: Position; shortfall: bigint }[] = [];
-  for (const market of state.markets) {
+  for (const market of markets) {
     if (!isLive(state, market)) continue;
     for (const { number: account } of state.accounts) {
       const position = positionOf(state, account, market.number);
@@ -69,28 +100,25 @@ function choose(state: State): void {
   }
   // The sort is stable: equal shortfalls stay in order of market, then account.
   list.sort((a, b) => (a.shortfall === b.shortfall ? 0 : a.shortfall > b.shortfall ? -1 : 1));
-  const chosen = list.slice(0, budget);
-  const least = chosen.length === budget ? (chosen.at(-1)?.shortfall ?? 0n) : 0n;
-  state.firstTurns = chosen;
-  state.moreAreDue = least > TEN_DOLLARS;
+  chosen.waiting = list.slice(0, chosen.first);
+  const isFull = chosen.waiting.length === chosen.first;
+  chosen.isMore = isFull && (chosen.waiting.at(-1)?.shortfall ?? 0n) > TEN_DOLLARS;
 }
 
 /** "Turns": with what the tick has left; and whether orders may go on after a jump. */
 export function endLiquidations(state: State): void {
   giveTurns(state);
-  if (state.moreAreDue) return;
-  const waiting = new Set<number>();
-  for (const { position, shortfall } of state.firstTurns) {
-    if (shortfall > TEN_DOLLARS) waiting.add(position.market);
-  }
   for (const market of state.markets) {
-    if (market.behind.length >= 4_096) waiting.add(market.number);
-    for (const { account } of market.behind) {
+    if (!isLive(state, market)) continue;
+    const { waiting, isMore } = liquidationsIn(state, market);
+    const isBehind = market.behind.some(({ account }) => {
       const position = positionOf(state, account, market.number);
-      if (!isLiquidatable(state, position)) continue;
-      if (shortfallOf(market, position) > TEN_DOLLARS) waiting.add(market.number);
-    }
-    if (isLive(state, market) && !waiting.has(market.number)) market.settledMark = market.mark;
+      if (!isLiquidatable(state, position)) return false;
+      return shortfallOf(market, position) > TEN_DOLLARS;
+    });
+    const isLarge = waiting.some(({ shortfall }) => shortfall > TEN_DOLLARS);
+    if (isMore || isLarge || isBehind || market.behind.length >= 4_096) continue;
+    market.settledMark = market.mark;
   }
 }
 
@@ -99,44 +127,76 @@ function shortfallOf(market: Market, position: Position): bigint {
 }
 
 function giveTurns(state: State): void {
+  for (const each of state.liquidations) giveFirstTurns(state, each);
+  if (!rulesOf(state).takesTurns) return;
+  for (const market of state.markets) if (isLive(state, market)) giveLaterTurns(state, market);
+}
+
+function giveFirstTurns(state: State, each: Liquidations): void {
   const { takesTurns } = rulesOf(state);
-  state.firstTurns = state.firstTurns.filter(({ position }) => {
+  each.waiting = each.waiting.filter(({ position }) => {
     const market = marketOf(state, position.market);
     if (!isLiquidatable(state, position)) return false;
     serveMarket(state, position.market);
     const hasMany = takesTurns && 4 * position.orders.length > FIRST_TURN;
     if (hasMany && goBehind(state, market, position)) return false;
-    if (!mayMeet(state) || state.budget === 0 || hasCanceledEnough(state)) return true;
-    state.budget -= 1;
+    const budget = takesTurns ? each.first : state.budget;
+    if (!mayMeet(state) || budget === 0 || hasCanceledEnough(state)) return true;
+    if (takesTurns) each.first -= 1;
+    else state.budget -= 1;
     liquidate(state, position, takesTurns ? FIRST_TURN : ALL, false);
     if (!takesTurns || !isLiquidatable(state, position)) return false;
     if (!mayMeet(state)) return true;
     goBehind(state, market, position);
     return false;
   });
-  for (const market of state.markets) if (isLive(state, market)) giveLaterTurns(state, market);
 }
 
+/** By shortfall for each turn, that of now included: whoever has most of it is next. */
 function giveLaterTurns(state: State, market: Market): void {
+  const liquidations = liquidationsIn(state, market);
   serveMarket(state, market.number);
-  while (mayMeet(state) && state.laterTurns > 0) {
-    const first = market.behind.shift();
+  if (!mayMeet(state) || liquidations.later === 0) return;
+  const isStillDue = ({ account }: { readonly account: number }) =>
+    isLiquidatable(state, positionOf(state, account, market.number));
+  market.behind = market.behind.filter(isStillDue);
+  let next = market.behind.map((each) => ({ each, share: shareOf(state, market, each) }));
+  while (mayMeet(state) && liquidations.later > 0) {
+    next.sort((a, b) =>
+      a.share === b.share ? a.each.account - b.each.account : a.share > b.share ? -1 : 1,
+    );
+    const [first] = next;
     if (first === undefined) return;
-    const position = positionOf(state, first.account, market.number);
-    if (!isLiquidatable(state, position)) continue;
-    state.laterTurns -= 1;
-    const isOverdue = !isSettled(state, market) && state.time - first.since >= 1_000;
-    liquidate(state, position, TURN, isOverdue);
-    if (!isLiquidatable(state, position)) continue;
-    if (mayMeet(state)) market.behind.push(first);
-    else market.behind.unshift(first);
+    const { each } = first;
+    if (isStillDue(each)) {
+      liquidations.later -= 1;
+      const position = positionOf(state, each.account, market.number);
+      liquidate(state, position, TURN, state.time - each.since >= 1_000);
+    }
+    if (!isStillDue(each)) {
+      market.behind = market.behind.filter((other) => other !== each);
+      next = next.slice(1);
+      continue;
+    }
+    if (!mayMeet(state)) return;
+    each.turns += 1n;
+    first.share = shareOf(state, market, each);
   }
+}
+
+function shareOf(
+  state: State,
+  market: Market,
+  { account, turns }: { readonly account: number; readonly turns: bigint },
+): bigint {
+  const shortfall = shortfallOf(market, positionOf(state, account, market.number));
+  return floorDiv(shortfall, turns + 1n);
 }
 
 /** At most 4,096 of a market wait so. */
 function goBehind(state: State, market: Market, { account }: Position): boolean {
   if (market.behind.length >= 4_096) return false;
-  market.behind.push({ account, since: state.time });
+  market.behind.push({ account, since: state.time, turns: 0n });
   return true;
 }
 
@@ -147,6 +207,7 @@ function hasCanceledEnough(state: State): boolean {
 
 function liquidate(state: State, position: Position, units: number, isOverdue: boolean): void {
   const market = marketOf(state, position.market);
+  if (rulesOf(state).workOfOrders) charge(state, BEGUN);
   touch(state, position);
   settleFunding(state, position);
   // "A liquidation cancels it only if the position ends."

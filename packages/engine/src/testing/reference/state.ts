@@ -5,6 +5,7 @@
 import type { OrderTypeCode, Side } from "../../commands.js";
 import type { CohortStage, MarketConfig, VenueConfig } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
+import type { Liquidations } from "./liquidation.js";
 
 /** An open order: a resting limit or a pending stop. */
 export interface Order {
@@ -127,8 +128,8 @@ export interface Market {
   mark: bigint;
   /** The mark at which a tick last left no liquidation waiting; null before the first. */
   settledMark: bigint | null;
-  /** Whose liquidation has reached the limit of a turn, and since when they wait for the next one. */
-  behind: { readonly account: number; readonly since: number }[];
+  /** Whose liquidation has reached the limit of a turn, since when they wait, and later turns they have had. */
+  behind: { readonly account: number; readonly since: number; turns: bigint }[];
   markTime: number | null;
   ema: bigint;
   last: bigint | null;
@@ -291,8 +292,6 @@ export interface State {
   events: VenueEvent[];
   touched: Position[];
   budget: number;
-  /** Of liquidations that have had one: turns that the tick may still give. */
-  laterTurns: number;
   work: {
     /** Whose command it is, if it is one of a session. */
     account: number | null;
@@ -309,10 +308,8 @@ export interface State {
   endedBySettle: number;
   /** Orders that the liquidations of the command have canceled. */
   liquidatedOrders: number;
-  /** Positions that the tick has chosen to liquidate and that have had no turn. */
-  firstTurns: { readonly position: Position; readonly shortfall: bigint }[];
-  /** Whether others wait that orders have to wait for. */
-  moreAreDue: boolean;
+  /** By market; in version 2 one for all. */
+  liquidations: Liquidations[];
   /** The stop that takes from the book just now, and what it has taken. */
   serving: { readonly order: Order; readonly taker: { readonly filled: bigint } } | null;
   disconnectBudget: { cancels: number; looks: number };
@@ -417,7 +414,6 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     events: [],
     touched: [],
     budget: 0,
-    laterTurns: 0,
     work: {
       account: null,
       spent: 0,
@@ -429,8 +425,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     },
     endedBySettle: 0,
     liquidatedOrders: 0,
-    firstTurns: [],
-    moreAreDue: false,
+    liquidations: [],
     serving: null,
     disconnectBudget: { cancels: 0, looks: 0 },
     resizedExits: new Set(),

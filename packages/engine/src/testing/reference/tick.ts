@@ -9,7 +9,7 @@ import { disconnect } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
 import { sampleFund } from "./fund-budget.js";
 import { applyFunding } from "./funding.js";
-import { endLiquidations, liquidations } from "./liquidation.js";
+import { beginLiquidations, endLiquidations, liquidations } from "./liquidation.js";
 import { isLive, isStopped } from "./margin.js";
 import { tickMark } from "./mark.js";
 import { sweepMarkets } from "./market-control.js";
@@ -40,7 +40,7 @@ export function tick(state: State, command: Tick): void {
   state.lastTick = at;
   beginTick(state);
   state.budget = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
-  state.laterTurns = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
+  beginLiquidations(state, LIQUIDATIONS_AND_STOPS_PER_COMMAND);
   const before = { fund: state.fund, fees: state.fees };
 
   // 0. What is carried over of lost connections.

@@ -250,8 +250,9 @@ describe("beyond bankruptcy", () => {
   });
 
   test.each([
-    { makers: 6, bobs: 1 },
-    { makers: 9, bobs: 0 },
+    // The liquidation itself counts as two.
+    { makers: 12, bobs: 1 },
+    { makers: 14, bobs: 0 },
   ])("passed over, in a tick of $makers makers: what its units leave is the fund's", (row) => {
     const { venue, bob } = gap(20);
     const dan = venue.trader("dan", 100_000);
