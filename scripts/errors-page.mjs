@@ -54,6 +54,8 @@ const ADVICE = {
   duplicate_key: "Build the body with a JSON library.",
   rate_limited:
     "Wait for `Retry-After`; watch the `RateLimit` header to stay below. Cancels have a limit of their own.",
+  too_many_orders:
+    "Cancel some, or deposit; waiting does not help. Orders that cannot rest, and `closePosition`, are not counted.",
   overloaded: "Retry the same bytes with growing pauses; the order was not executed.",
   stopped:
     "An order may or may not be executed: the log may have it already. Retry the same bytes elsewhere or after the restart: one that was executed is answered from the log.",

@@ -60,3 +60,27 @@ test("work: noted, and every 80 units of a command count as one more", () => {
   orders.take(1, notes);
   expect(notes.counted?.remaining).toBe(197);
 });
+
+test("work: what a burst has done before the first of it was counted is all paid for", () => {
+  const notes = notesOf({ isAgain: false, terms: undefined });
+  const UNITS = 8_736;
+  let nowMs = 0;
+  let units = 0;
+  const orders = new AccountLimit("orders", 100, 200, () => nowMs);
+  // Sends as much as it may, and hears of the work only when all of it is executed.
+  for (; nowMs < 600_000; nowMs += 100) {
+    let sent = 0;
+    for (let isAllowed = true; isAllowed; ) {
+      try {
+        orders.take(1, notes);
+        sent++;
+      } catch {
+        isAllowed = false;
+      }
+    }
+    for (let i = 0; i < sent; i++) orders.countWork(1, UNITS, notes);
+    units += sent * UNITS;
+  }
+  // 8,000 a second, and the first burst.
+  expect(units).toBeLessThanOrEqual(600 * 8_000 + 200 * UNITS);
+});

@@ -22,7 +22,6 @@ export interface AccountLimitSettings {
  * but expensive ones takes 8 ms of the engine a second; a taker that meets twenty makers pays one more.
  */
 const UNITS_PER_TOKEN = 80;
-const MAX_DEBT_SECONDS = 2;
 
 type LimitName = NonNullable<Notes["counted"]>["limit"];
 
@@ -53,15 +52,14 @@ export class AccountLimit {
   }
 
   /**
-   * Counts and notes the work units of a command that was executed: more than its bucket holds becomes a
-   * debt, after which the account is served again within `MAX_DEBT_SECONDS`.
+   * Counts and notes the work units of a command that was executed. More than its bucket holds becomes a debt,
+   * all of it: a whole burst may be executed before the first of it is counted.
    */
   countWork(account: number, units: number, notes: NotesInMaking): void {
     notes.work += units;
     const tokens = Math.floor(units / UNITS_PER_TOKEN);
     if (tokens === 0) return;
-    const { perSecond } = this.buckets.rule;
-    this.buckets.charge(account, tokens, perSecond * MAX_DEBT_SECONDS, this.monotonic());
+    this.buckets.charge(account, tokens, Number.POSITIVE_INFINITY, this.monotonic());
   }
 
   private enforce(state: BucketState, notes: NotesInMaking): void {
