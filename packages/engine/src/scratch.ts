@@ -4,7 +4,7 @@ import { LIMIT_ORDER, LONG, type OrderTypeCode, type Side } from "./commands.js"
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import type { DeleveragingShares } from "./money/deleveraging-shares.js";
 import { FillPlan } from "./money/fill.js";
-import type { Liquidations } from "./money/liquidate.js";
+import type { Liquidations } from "./money/liquidations.js";
 import { FillBound } from "./orders/fill-bound.js";
 import { StopChoice } from "./orders/stop-choice.js";
 import { Taker } from "./orders/taker.js";

@@ -5,13 +5,7 @@
  */
 import { divFloor, mulDivCeil } from "@perpgate/protocol/integers";
 import { LONG, SHORT } from "../commands.js";
-import {
-  BEHIND_PER_MARKET,
-  LIQUIDATIONS_AND_STOPS_PER_COMMAND,
-  OVERDUE_MS,
-  PPM,
-  SMALL_SHORTFALL_MICROS,
-} from "../config.js";
+import { BEHIND_PER_MARKET, OVERDUE_MS, PPM, SMALL_SHORTFALL_MICROS } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT } from "../events/event-table.js";
 import { match } from "../orders/match.js";
@@ -19,7 +13,7 @@ import { closesPosition, idsOf, openOrdersOf } from "../orders/open-orders.js";
 import { endOrders, settle } from "../orders/settle.js";
 import { TAKER_BACKSTOP, TAKER_LIQUIDATION } from "../orders/taker.js";
 import { END } from "../reasons.js";
-import { Selection } from "../selection.js";
+import type { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import { blockOf } from "../state/positions.js";
@@ -28,6 +22,7 @@ import { WorkBudget } from "../work-budget.js";
 import { reductionLots, worstReductionTicks } from "./backstop.js";
 import { equityOf, maintenanceOf } from "./fill.js";
 import { handOver } from "./hand-over.js";
+import { Liquidations } from "./liquidations.js";
 import { settleFunding } from "./owed-funding.js";
 import { forEachWatched, refreshWatches } from "./watch.js";
 
@@ -35,17 +30,6 @@ import { forEachWatched, refreshWatches } from "./watch.js";
 const ACCOUNTS = 2 ** 32;
 /** Words per entry of a list of `VenueState.behind`: account, since when, and later turns that it has had. */
 const BEHIND_WORDS = 3;
-
-/** What a tick liquidates in a market; in version 2 in all of them. */
-export class Liquidations {
-  /** The chosen positions: weight is the shortfall, tie the pair of market and account. */
-  readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
-  /** Those of them that have had no turn. */
-  readonly firstTurns: number[] = [];
-  /** Turns that the tick has left: first ones, and later ones. */
-  first = new WorkBudget(0);
-  later = new WorkBudget(0);
-}
 
 /** Must precede the liquidations of a tick. `budget`: what they share with stops, in version 2. */
 export function beginLiquidations(s: VenueState, budget: WorkBudget): void {

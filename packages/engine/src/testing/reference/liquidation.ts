@@ -23,6 +23,7 @@ import { match } from "./matching.js";
 import { endOrders, settle } from "./settle.js";
 import {
   accountOf,
+  type Liquidations,
   type Market,
   marketOf,
   type Position,
@@ -45,17 +46,6 @@ const ALL = Number.POSITIVE_INFINITY;
 
 /** What a liquidation that waits may be short of without keeping orders from trading. */
 const TEN_DOLLARS = 10_000_000n;
-
-/** A market's liquidations in a tick; version 2 has one for all markets, which shares with stops. */
-export interface Liquidations {
-  /** First turns that are left, and later ones. */
-  first: number;
-  later: number;
-  /** Chosen, without a turn so far. */
-  waiting: { readonly position: Position; readonly shortfall: bigint }[];
-  /** Whether more may be due than were chosen, that orders have to wait for. */
-  isMore: boolean;
-}
 
 export function beginLiquidations(state: State, turns: number): void {
   const count = rulesOf(state).takesTurns ? state.markets.length : 1;

@@ -5,7 +5,6 @@
 import type { OrderTypeCode, Side } from "../../commands.js";
 import type { CohortStage, MarketConfig, VenueConfig } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
-import type { Liquidations } from "./liquidation.js";
 
 /** An open order: a resting limit or a pending stop. */
 export interface Order {
@@ -233,6 +232,17 @@ export interface Batch {
   readonly nonce: number;
   readonly count: number;
   unitsLeft: number;
+}
+
+/** A market's liquidations in a tick; version 2 has one for all markets, which shares with stops. */
+export interface Liquidations {
+  /** First turns that are left, and later ones. */
+  first: number;
+  later: number;
+  /** Chosen, without a turn so far. */
+  waiting: { readonly position: Position; readonly shortfall: bigint }[];
+  /** Whether more may be due than were chosen, that orders have to wait for. */
+  isMore: boolean;
 }
 
 export interface State {
