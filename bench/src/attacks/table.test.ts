@@ -3,8 +3,8 @@ import { ATTACK_KINDS, ATTACKS } from "./table.js";
 import { faultsOf, type TrialRun, type VenueCost } from "./trial/verdict.js";
 import { newTally } from "./wire/line.js";
 
-test("the table: 152 attacks of every kind, each with one name and one sentence", () => {
-  expect(ATTACKS).toHaveLength(152);
+test("the table: 154 attacks of every kind, each with one name and one sentence", () => {
+  expect(ATTACKS).toHaveLength(154);
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length);
   expect(ATTACK_KINDS).toHaveLength(11);
   for (const { name, shows } of ATTACKS) expect(shows, name).toMatch(/^[A-Z0-9].*\.$/);

@@ -1,4 +1,5 @@
 /** Connections that are opened and dropped, held, or fed one byte at a time. */
+import { signIn } from "../../harness/http.js";
 import { request, upgrade } from "../../harness/wire.js";
 import { attacksOf, type PrepareAttack } from "../attack.js";
 import type { AttackLine } from "../wire/line.js";
@@ -47,6 +48,7 @@ const body = orderHead("content-length: 60000");
 const chunked = orderHead("transfer-encoding: chunked");
 const extensions = Buffer.from(`1;${"x".repeat(4_000)}\r\n \r\n`.repeat(16));
 const space = Buffer.from(" ");
+const unfinished = request({ path: "/v1/auth/siwe", body: ORDER }).subarray(0, -1);
 
 const TABLE = `
 connections-open-and-drop: Connections are opened and closed without a byte, as fast as possible.
@@ -55,6 +57,8 @@ connections-held: One address holds every connection that the venue has; a new t
 connections-held-after-a-request: The same, each connection kept alive by one answered request.
 connections-held-by-a-hundred: A hundred addresses, each within its limit, hold every place and send nothing.
 connections-held-by-a-hundred-after-a-request: The same, each connection kept alive by one answered request.
+connections-held-by-a-hundred-with-a-session: A hundred addresses send one token once on each connection, then hold every place.
+bodies-awaited-from-a-hundred: A hundred addresses hold every place with sign-ins whose bodies do not end.
 requests-reset: A client that resets before the handler runs causes an internal error.
 requests-half-closed: A request followed immediately by a FIN, on a new connection each.
 slow-headers: A thousand requests whose headers arrive one byte at a time.
@@ -75,6 +79,13 @@ export const CONNECTION_ATTACKS = attacksOf("connections", TABLE, {
   "connections-held-by-a-hundred": () => openMany(HELD, {}, () => undefined, crowd("127.0.200")),
   "connections-held-by-a-hundred-after-a-request": () =>
     openMany(HELD, {}, (line) => line.write(request({ path: "/healthz" })), crowd("127.0.201")),
+  "connections-held-by-a-hundred-with-a-session": async ({ address }) => {
+    const { token } = await signIn(address);
+    const read = request({ path: "/v1/account", token });
+    return openMany(HELD, {}, (line) => line.write(read), crowd("127.0.202"));
+  },
+  "bodies-awaited-from-a-hundred": () =>
+    openMany(HELD, {}, (line) => line.write(unfinished), crowd("127.0.203")),
   "requests-reset": () =>
     openMany(64, {}, (line) => {
       line.write(request({ path: "/v1/orders", body: ORDER }));

@@ -15,9 +15,9 @@ function run(places: number) {
     () => clock.nowMs,
   );
   /** Takes a place, if there is one. */
-  const enter = (name: string, mayUseKept = false): PlaceHolder | undefined => {
-    if (!room.hasRoom(mayUseKept)) return undefined;
-    const holder = { evict: () => events.push(`${name} left`) };
+  const enter = (name: string, isKnown = false, isProtected = false): PlaceHolder | undefined => {
+    if (!room.hasRoom(isKnown)) return undefined;
+    const holder = { isProtected, evict: () => events.push(`${name} left`) };
     room.add(holder);
     return holder;
   };
@@ -82,4 +82,31 @@ test("a connection that was closed: leaves its place, and is not idle any more",
   room.onIdle(gone);
   expect(enter("next")).toBeDefined();
   expect(events).toEqual([]);
+});
+
+test("all are idle: protected ones leave for an address with a session only, and after all others", () => {
+  const { room, events, enter } = run(3);
+  for (const name of ["a", "b", "c"]) {
+    const holder = enter(name, true, name !== "c")!;
+    room.onRequest(holder);
+    room.onIdle(holder);
+  }
+  room.onRequest(enter("stranger")!);
+  expect(enter("refused")).toBeUndefined();
+  room.onRequest(enter("trader", true)!);
+  expect(events).toEqual(["evicted idle", "c left", "refused", "evicted idle", "a left"]);
+});
+
+test("a body that is awaited: its connection leaves like one without a request, until it is there", () => {
+  const { room, events, enter, clock } = run(2);
+  const [slow, whole] = [enter("slow")!, enter("whole", true)!];
+  for (const each of [slow, whole]) {
+    room.onRequest(each);
+    room.onBodyAwaited(each);
+  }
+  room.onBodyEnded(whole);
+  clock.nowMs = MAX_REQUEST_MS;
+  room.onRequest(enter("newcomer")!);
+  expect(enter("refused")).toBeUndefined();
+  expect(events).toEqual(["evicted silent", "slow left", "refused"]);
 });

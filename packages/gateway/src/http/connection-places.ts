@@ -2,14 +2,21 @@
  * The places for connections, and who leaves when they are taken.
  *
  * A tenth of the places is kept for addresses with a live session, a few for each. When the others are
- * taken, a newcomer gets the place of the connection that has waited longest, and at least `MAX_REQUEST_MS`,
- * without sending a request; if there is none, of the one that has been idle longest since its last answer
- * and whose address has no live session; then of the oldest that has not sent a request yet. Holding places
- * thus needs work, which is charged. If no connection can leave, the newcomer is refused. What was refused
- * and closed is counted, and logged once in ten seconds.
+ * taken, a newcomer gets the place of the first of these that there is:
+ *
+ *   1. the connection that has waited longest, and at least `MAX_REQUEST_MS`, without a complete request;
+ *   2. the one that is idle longest since its last answer, unless it is protected: of an address that has a
+ *      live session and no more than `KEPT_PER_ADDRESS` connections;
+ *   3. the oldest that has not sent a complete request yet;
+ *   4. for an address with a live session only, the protected one that is idle longest.
+ *
+ * Holding places thus needs work, which is charged. If no connection can leave, the newcomer is refused. What
+ * was refused and closed is counted, and logged once in ten seconds.
  */
 
 export interface PlaceHolder {
+  /** Of an address whose idle connections stay while strangers look for a place. */
+  readonly isProtected: boolean;
   /** Closes the connection immediately. */
   evict(): void;
 }
@@ -34,10 +41,12 @@ const LOG_MS = 10_000;
 
 export class ConnectionPlaces {
   private readonly holders = new Set<PlaceHolder>();
-  /** Without a request so far, oldest first, with the time since when. */
+  /** Without a complete request, oldest first, with the time since when. */
   private readonly silent = new Map<PlaceHolder, number>();
-  /** Answered, of addresses without a live session, longest idle first. */
+  /** Answered, longest idle first. */
   private readonly idle = new Set<PlaceHolder>();
+  /** Likewise; were protected when a place was looked for among `idle`. */
+  private readonly protectedIdle = new Set<PlaceHolder>();
   private readonly unkept: number;
   private refused = 0;
   private evicted = 0;
@@ -56,9 +65,9 @@ export class ConnectionPlaces {
     return this.holders.size;
   }
 
-  /** Whether there is a place; `mayUseKept`: also one that is kept for addresses with a live session. */
-  hasRoom(mayUseKept: boolean): boolean {
-    if (this.taken < (mayUseKept ? this.places : this.unkept) || this.evictOne()) return true;
+  /** Whether there is a place; `isKnown`: for an address with a live session. */
+  hasRoom(isKnown: boolean): boolean {
+    if (this.taken < (isKnown ? this.places : this.unkept) || this.evictOne(isKnown)) return true;
     this.refused++;
     this.events.onRefused();
     this.logLater();
@@ -70,13 +79,24 @@ export class ConnectionPlaces {
     this.silent.set(holder, this.nowMs());
   }
 
-  /** It has sent a request, or has become a socket. */
+  /** It has sent the headers of a request, or has become a socket. */
   onRequest(holder: PlaceHolder): void {
     this.silent.delete(holder);
     this.idle.delete(holder);
+    this.protectedIdle.delete(holder);
   }
 
-  /** It has its answer, and its address has no live session. */
+  /** The body of its request is awaited. */
+  onBodyAwaited(holder: PlaceHolder): void {
+    if (this.holders.has(holder)) this.silent.set(holder, this.nowMs());
+  }
+
+  /** The body is there, or is awaited no more. */
+  onBodyEnded(holder: PlaceHolder): void {
+    this.silent.delete(holder);
+  }
+
+  /** It has its answer. */
   onIdle(holder: PlaceHolder): void {
     if (this.holders.has(holder)) this.idle.add(holder);
   }
@@ -86,11 +106,12 @@ export class ConnectionPlaces {
     this.onRequest(holder);
   }
 
-  private evictOne(): boolean {
+  private evictOne(isKnown: boolean): boolean {
     const [[silent, sinceMs] = []] = this.silent;
-    const [idle] = this.idle;
     const isOverdue = sinceMs !== undefined && this.nowMs() - sinceMs >= MAX_REQUEST_MS;
-    const holder = isOverdue ? silent : (idle ?? silent);
+    const holder = isOverdue
+      ? silent
+      : (this.firstUnprotected() ?? silent ?? this.firstProtected(isKnown));
     if (holder === undefined) return false;
     this.delete(holder);
     this.evicted++;
@@ -98,6 +119,21 @@ export class ConnectionPlaces {
     this.logLater();
     holder.evict();
     return true;
+  }
+
+  private firstProtected(isKnown: boolean): PlaceHolder | undefined {
+    const [longest] = this.protectedIdle;
+    return isKnown ? longest : undefined;
+  }
+
+  private firstUnprotected(): PlaceHolder | undefined {
+    for (const holder of this.idle) {
+      if (!holder.isProtected) return holder;
+      // Asked once only: 10,000 of them would take a millisecond for each newcomer.
+      this.idle.delete(holder);
+      this.protectedIdle.add(holder);
+    }
+    return undefined;
   }
 
   private logLater(): void {

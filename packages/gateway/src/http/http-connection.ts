@@ -64,6 +64,8 @@ export interface SharedByConnections {
   readonly readers: AddressReaders;
   readonly places: ConnectionPlaces;
   readonly unread: Pick<UnreadConnections, "destroyWhenRead">;
+  /** Whether the address keeps its idle connections while strangers look for a place. */
+  protects(key: string): boolean;
 }
 
 /** Maximum of `queue` while the client is over budget. */
@@ -82,6 +84,8 @@ export class HttpConnection implements AddressReader, PlaceHolder {
   private isYielding = false;
   private isClosing = false;
   private isClosed = false;
+  /** Of `current`. */
+  private isBodyAwaited = false;
   private isAttached = false;
   /** Bytes of an upgraded connection are charged by its frames. */
   private isUpgraded = false;
@@ -126,6 +130,10 @@ export class HttpConnection implements AddressReader, PlaceHolder {
   /** For a connection of an address that has many, or that had to wait. */
   chargeFirstRead(): void {
     this.refundFirstRead = this.options.budgets.chargeInAdvance(this.key, COST.firstRead);
+  }
+
+  get isProtected(): boolean {
+    return this.shared.protects(this.key);
   }
 
   evict(): void {
@@ -252,7 +260,24 @@ export class HttpConnection implements AddressReader, PlaceHolder {
     if (this.queue.length === 0) this.resume();
     this.options.budgets.charge(exchange.key, COST.request);
     exchange.response.once("close", () => this.onAnswered(exchange));
+    this.awaitBody(exchange.request);
     this.options.serve(exchange);
+  }
+
+  /** Until it is there the connection counts as one that has not sent a request. */
+  private awaitBody(request: IncomingMessage): void {
+    if (request.complete || !hasBody(request)) return;
+    this.isBodyAwaited = true;
+    this.shared.places.onBodyAwaited(this);
+    request.once("end", () => {
+      if (this.current?.request === request) this.onBodyEnded();
+    });
+  }
+
+  private onBodyEnded(): void {
+    if (!this.isBodyAwaited) return;
+    this.isBodyAwaited = false;
+    this.shared.places.onBodyEnded(this);
   }
 
   private onAnswered(exchange: Exchange): void {
@@ -268,6 +293,7 @@ export class HttpConnection implements AddressReader, PlaceHolder {
     if (account !== undefined) budgets.chargeAccount(account, micros + COST.request);
     this.current = undefined;
     if (this.isClosed) return;
+    this.onBodyEnded();
     // An error may be sent before the body has arrived. Node discards the rest, which must be bounded.
     const isLong = !request.complete && this.isLongBody(request);
     if (isLong) this.closeAfterAnswer();
@@ -286,7 +312,7 @@ export class HttpConnection implements AddressReader, PlaceHolder {
     else if (this.isClosing) this.closeAfterAnswer();
     else {
       this.resume();
-      if (!this.options.budgets.hasSession(this.key)) this.shared.places.onIdle(this);
+      this.shared.places.onIdle(this);
     }
   }
 
@@ -390,4 +416,8 @@ export class HttpConnection implements AddressReader, PlaceHolder {
   private readonly onAborted = (): void => {
     Error.stackTraceLimit = this.stackTraceLimit;
   };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }

@@ -88,6 +88,10 @@ export class HttpConnections implements SharedByConnections {
     this.connectionOf(request).receive(request, response);
   }
 
+  protects(key: string): boolean {
+    return this.readers.count(key) <= KEPT_PER_ADDRESS && this.options.budgets.hasSession(key);
+  }
+
   /** The exchange of a request that is being served. */
   exchangeOf(request: IncomingMessage): Exchange {
     const exchange = this.connectionOf(request).current;

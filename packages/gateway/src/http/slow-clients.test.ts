@@ -1,11 +1,14 @@
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { POLL } from "@perpgate/journal/testing";
 import { Registry } from "prom-client";
 import { expect, test, vi } from "vitest";
+import type { Edge } from "../edge.js";
 import { ask, BEARER, readUntilClose, runGateway } from "../testing/running-gateway.js";
-import { BOOK as SAMPLE_BOOK } from "../testing/sample-values.js";
+import { SAMPLE_ACK, BOOK as SAMPLE_BOOK } from "../testing/sample-values.js";
 import { sampleVenue } from "../testing/sample-venue.js";
+import { rawGet, rawOrder } from "./testing/raw-http.js";
 
 const IMPATIENT = {
   headersTimeoutMs: 100,
@@ -54,6 +57,8 @@ test("slow clients: a quick one is still answered", async () => {
 });
 
 const HEALTH = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+const READ_OF_SESSION = rawGet("/v1/account", BEARER);
+const ORDER = '{"symbol":"BTCUSD","side":"long","type":"market","margin":5,"leverage":5,"nonce":1}';
 const BOOK = "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n";
 
 async function counted(metrics: Registry, name: string): Promise<Record<string, number>> {
@@ -101,6 +106,98 @@ test("every place is in use: a stranger is refused and counted, an address with 
   finish();
 });
 
+/** Rejects if the connection is closed before. */
+async function firstBytes(socket: Socket): Promise<void> {
+  const closed = once(socket, "close").then(() => Promise.reject(new Error("closed")));
+  await Promise.race([once(socket, "data"), closed]);
+}
+
+/** A gateway with a hundred places, and ways to take them. */
+async function hundredPlaces(edge: Edge) {
+  const metrics = new Registry();
+  const { dial } = await runGateway({ metrics, edge, limits: { maxConnections: 100 } });
+  /** Each connection is kept alive by one answered request. */
+  const keptAlive = async (address: string, count: number): Promise<Socket[]> => {
+    const sockets: Socket[] = [];
+    for (let i = 0; i < count; i++) {
+      const socket = await dial(address);
+      socket.write(READ_OF_SESSION);
+      await firstBytes(socket);
+      sockets.push(socket);
+    }
+    return sockets;
+  };
+  /** Whether a new connection from there is served. */
+  const isServed = async (address: string): Promise<boolean> => {
+    const socket = await dial(address);
+    socket.end(HEALTH);
+    return (await readUntilClose(socket)).includes("200 OK");
+  };
+  const refused = () => counted(metrics, "perpgate_http_connections_refused_total");
+  const evicted = () => counted(metrics, "perpgate_http_connections_evicted_total");
+  return { dial, keptAlive, isServed, refused, evicted };
+}
+
+test("every place is held by addresses that have signed in once: newcomers and traders are served", async () => {
+  const { edge } = await sampleVenue();
+  const { keptAlive, isServed, refused, evicted } = await hundredPlaces(edge);
+  const [trader] = await keptAlive("127.0.1.9", 1);
+  await keptAlive("127.0.1.3", 1);
+  await keptAlive("127.0.1.1", 60);
+  await keptAlive("127.0.1.2", 28);
+  await keptAlive("127.0.1.3", 10);
+  expect(await isServed("127.0.2.1")).toBe(true);
+  expect(await isServed("127.0.1.9")).toBe(true);
+  expect(trader?.destroyed).toBe(false);
+  expect(await refused()).toEqual({ address: 0, full: 0 });
+  expect((await evicted()).idle).toBeGreaterThan(0);
+});
+
+test("every place is held by addresses of few connections that have signed in: a trader gets the one that is idle longest", async () => {
+  const { edge } = await sampleVenue();
+  const { keptAlive, isServed, refused, evicted } = await hundredPlaces(edge);
+  const addresses = [1, 2, 3, 4, 5, 6].map((i) => `127.0.1.${i}`);
+  const first: Socket[] = [];
+  for (const address of addresses) first.push(...(await keptAlive(address, 1)));
+  await keptAlive("127.0.1.9", 1);
+  for (const address of addresses) await keptAlive(address, address === "127.0.1.6" ? 8 : 15);
+  await keptAlive("127.0.1.9", 10);
+  expect(await isServed("127.0.1.9")).toBe(true);
+  expect(first.map(({ destroyed }) => destroyed)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  expect(await isServed("127.0.2.1")).toBe(false);
+  expect(await isServed("127.0.1.9")).toBe(true);
+  expect(await refused()).toEqual({ address: 0, full: 1 });
+  expect(await evicted()).toEqual({ silent: 0, idle: 1, unread: 0 });
+});
+
+test("every place is held by bodies that do not end: newcomers are served, an order in flight stays", async () => {
+  const order = await hesitantOrder();
+  const { dial, isServed, refused, evicted } = await hundredPlaces(order.edge);
+  const trader = await dial("127.0.1.200");
+  trader.end(rawOrder(ORDER, { ...BEARER, connection: "close" }));
+  await order.asked;
+  for (let i = 1; i <= 89; i++) {
+    const socket = await dial(`127.0.1.${i}`);
+    socket.write(
+      "POST /v1/auth/siwe HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n" +
+        "expect: 100-continue\r\ncontent-length: 100\r\n\r\n{",
+    );
+    await firstBytes(socket);
+  }
+  for (let i = 1; i <= 3; i++) expect(await isServed(`127.0.2.${i}`)).toBe(true);
+  order.finish();
+  expect(await readUntilClose(trader)).toContain("200 OK");
+  expect(await refused()).toEqual({ address: 0, full: 0 });
+  expect((await evicted()).silent).toBeGreaterThan(0);
+});
+
 test("answers that are not read: the connection is closed, and it is counted", async () => {
   const metrics = new Registry();
   const { dial } = await runGateway({ metrics, limits: { unreadTimeoutMs: 100 } });
@@ -110,6 +207,25 @@ test("answers that are not read: the connection is closed, and it is counted", a
   const evicted = () => counted(metrics, "perpgate_http_connections_evicted_total");
   await vi.waitUntil(async () => (await evicted()).unread === 1, POLL);
 });
+
+/** A venue whose order the test answers, and a promise that resolves when it is asked for. */
+async function hesitantOrder() {
+  let finish = () => {};
+  let arrive = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const placeOrder = async () => {
+    arrive();
+    await finished;
+    return { result: SAMPLE_ACK };
+  };
+  const { edge } = await sampleVenue({ placeOrder });
+  return { edge, asked, finish: () => finish() };
+}
 
 /** A venue whose book the test answers, and a promise that resolves when it is read. */
 async function hesitantVenue() {
