@@ -103,8 +103,6 @@ export class SandboxAccounts {
   }
 }
 
-/** A position that an account of the sandbox may come to hold before another account takes over. */
-const WORN_DOLLARS = 5_000_000;
 /** Dollars of a new account. Several of them stay below the bound on all deposits of a venue. */
 const FUNDS = 20_000_000;
 
@@ -126,12 +124,14 @@ export class AccountRotation {
     private readonly accounts: () => SandboxAccounts,
     /** Dollars of the account's position in the market, at mark and without sign. */
     private readonly exposureOf: (account: SandboxAccount) => number,
+    /** Dollars of a position with which another account takes over. */
+    private readonly worn: number,
   ) {}
 
   /** `beforeChange` is called with an account that another one replaces. */
   async next(beforeChange: () => Promise<void> = async () => undefined): Promise<SandboxAccount> {
     const { current } = this;
-    if (current !== undefined && this.exposureOf(current) < WORN_DOLLARS) return current;
+    if (current !== undefined && this.exposureOf(current) < this.worn) return current;
     await beforeChange();
     this.opened++;
     const account = await this.accounts().open(`${this.name}/${this.opened}`);

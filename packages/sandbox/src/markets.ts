@@ -2,10 +2,11 @@
 
 import { DEFAULT_MARKETS, type MarketDefinition } from "@perpgate/protocol";
 import { NO_EVIDENCE, TICK_MS, type Venue } from "@perpgate/venue";
-import { AccountRotation, type SandboxAccounts } from "./accounts.js";
+import { AccountRotation, type SandboxAccount, type SandboxAccounts } from "./accounts.js";
 import type { SandboxCommand, SandboxCommandKind } from "./commands.js";
 import { Liquidity, type LiquidityOptions, type LiquidityState } from "./liquidity.js";
 import { PricePath } from "./price-path.js";
+import { ReplayAccounts } from "./replay/replay-accounts.js";
 import { type TakerOptions, Takers, type TakersState } from "./takers.js";
 
 /** The index is given again that often while it does not move: one of 10 s ago ends trading. */
@@ -14,6 +15,10 @@ const INDEX_EVERY_MS = 5_000;
 const HELD_EVERY_MS = 1_000;
 /** The venue's bound. */
 const MAX_INDEX_TICKS = 2 ** 33;
+/** Of the largest position that the market allows: with it an account of the sandbox is replaced. */
+const WORN_PART = 1 / 4;
+/** Dollars of an account that quotes a recorded book, whatever is in that. */
+const REPLAY_FUNDS = 100_000_000;
 /** An operator's command is refused after it. */
 const OPERATOR_MS = 60_000;
 
@@ -203,13 +208,38 @@ export class SandboxMarkets {
   }
 
   /** An account that trades in a market, and is replaced when its position has grown large. */
-  rotationOf(name: string, symbol: string): AccountRotation {
-    return new AccountRotation(name, this.accounts, ({ session }) => {
-      const { views } = this.venue();
-      const live = views.session(session);
-      const position = live === undefined ? undefined : views.position(live.account, symbol);
-      return position === undefined ? 0 : Math.abs(position.size * (position.markPrice ?? 0));
+  private rotationOf(name: string, symbol: string): AccountRotation {
+    const exposureOf = (account: SandboxAccount) => Math.abs(this.positionOf(account, symbol));
+    return new AccountRotation(name, this.accounts, exposureOf, this.wornIn(symbol));
+  }
+
+  /** Accounts that quote and take what a recording says. */
+  replayAccountsOf(symbol: string): ReplayAccounts {
+    let opened = 0;
+    return new ReplayAccounts({
+      open: async () => {
+        const account = await this.accounts().open(`replayed/${symbol}/${++opened}`);
+        await this.accounts().fund(account.address, REPLAY_FUNDS);
+        const live = this.venue().views.session(account.session);
+        if (live === undefined) throw new Error("a session of the sandbox has ended");
+        return { ...account, number: live.account, resting: 0 };
+      },
+      positionOf: (account) => this.positionOf(account, symbol),
+      worn: this.wornIn(symbol),
     });
+  }
+
+  /** Dollars at mark, below 0 for a short one. */
+  private positionOf({ session }: SandboxAccount, symbol: string): number {
+    const { views } = this.venue();
+    const live = views.session(session);
+    const position = live === undefined ? undefined : views.position(live.account, symbol);
+    return position === undefined ? 0 : position.size * (position.markPrice ?? 0);
+  }
+
+  private wornIn(symbol: string): number {
+    const largest = this.market(symbol).definition.tiers.at(-1)?.notionalUpTo ?? 0;
+    return largest * WORN_PART;
   }
 
   /** Resolves once it is applied, also if it is refused. */

@@ -710,10 +710,10 @@ export class SandboxVenue {
     throw new Error(`the sandbox's own ${command.kind} was refused: ${refusal}`);
   }
 
-  /** The same; resolves with undefined if it was refused. */
-  private async attempt(command: SandboxCommand<SandboxCommandKind>): Promise<number | undefined> {
+  /** The same; resolves with why, if it was refused. */
+  private async attempt(command: SandboxCommand<SandboxCommandKind>) {
     const [seq, refusal] = await this.applied(command);
-    return refusal === undefined ? seq : undefined;
+    return refusal === undefined ? { seq } : { refusal };
   }
 
   private applied<K extends SandboxCommandKind>(

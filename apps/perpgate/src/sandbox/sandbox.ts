@@ -35,6 +35,8 @@ interface SandboxCommandOptions {
 const DEFAULT_PORT = 8_090;
 const DEFAULT_CONTROL = 8_091;
 const DEFAULT_GRANT = 10_000;
+/** Of the markets, or the reasons, in one line. */
+const SHOWN_COUNTS = 5;
 
 export async function runSandbox(options: SandboxCommandOptions): Promise<number> {
   const { manual = false, speed, seed = 1, json = false } = options;
@@ -135,7 +137,7 @@ async function replayInBackground(
     if (isHurried) await venue.setTime({ speed: MAX_SPEED });
     const result = await playing.over;
     if (isHurried && venue.speed === MAX_SPEED) await venue.setTime("manual");
-    const { bookUpdates, trades, recordedMs, elapsedMs } = result;
+    const { bookUpdates, trades, recordedMs, elapsedMs, ignored, refused } = result;
     if (isJson) output.json({ replayed: result });
     else {
       const times = Math.round(recordedMs / elapsedMs);
@@ -143,10 +145,24 @@ async function replayInBackground(
       output.line(
         `over     ${bookUpdates} book updates and ${trades} trades, ${times} times the clock, ${rate} updates/s`,
       );
+      sayCounts(output, "ignored  rows of markets that this sandbox does not have", ignored);
+      sayCounts(
+        output,
+        "missing  orders of the recording that the venue refused or ended",
+        refused,
+      );
     }
   } catch (error) {
     sayProblem(error);
   }
+}
+
+function sayCounts(output: Output, what: string, counts: Readonly<Record<string, number>>): void {
+  const largest = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
+  if (largest.length === 0) return;
+  const shown = largest.slice(0, SHOWN_COUNTS).map(([name, count]) => `${name} ${count}`);
+  const more = largest.length > SHOWN_COUNTS ? ", …" : "";
+  output.line(`${what}: ${shown.join(", ")}${more}`);
 }
 
 /** Of what plays; the sandbox goes on. */

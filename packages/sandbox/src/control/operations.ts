@@ -23,11 +23,14 @@ const SCENARIO = Type.Object({
   leftMs: Type.Number({ description: "Until its end, of the venue's time." }),
   ...OVER,
 });
+const counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description });
 const REPLAY = Type.Object({
   bookUpdates: Type.Integer({ description: "Changes of levels so far." }),
   trades: Type.Integer(),
   recordedMs: Type.Number({ description: "Of the recording, so far." }),
   elapsedMs: Type.Number({ description: "Of the machine's clock, so far." }),
+  ignored: counts("Rows of markets that the sandbox does not have, by market."),
+  refused: counts("Orders of the recording that the venue refused or ended, by reason."),
   ...OVER,
 });
 const orNull = (schema: TSchema, description: string) =>

@@ -187,15 +187,22 @@ const OWN: readonly Layout[] = [
   },
 ];
 
-/** https://docs.tardis.dev/downloadable-csv-files/data-types: times in microseconds. */
+/**
+ * https://docs.tardis.dev/downloadable-csv-files/data-types: times in microseconds. Rows are in the order
+ * in which they arrived, which is that of `local_timestamp`; exchanges send their own times out of order.
+ */
+function arrivalOf(row: Cells): number {
+  return row.number("local_timestamp") / 1_000;
+}
+
 const TARDIS: readonly Layout[] = [
   {
     name: "Tardis incremental_book_L2",
-    columns: ["exchange", "symbol", "timestamp", "is_snapshot", "side", "price", "amount"],
+    columns: ["exchange", "symbol", "local_timestamp", "is_snapshot", "side", "price", "amount"],
     convert: () => {
       const seen = { wasSnapshot: false, timeMs: 0 };
       return (row) => {
-        const at = { timeMs: row.number("timestamp") / 1_000, symbol: row.text("symbol") };
+        const at = { timeMs: arrivalOf(row), symbol: row.text("symbol") };
         const side = row.side("side", ["bid"], ["ask"]);
         const size = row.number("amount");
         const level = { kind: "level", ...at, side, price: row.price("price"), size } as const;
@@ -208,42 +215,42 @@ const TARDIS: readonly Layout[] = [
     columns: [
       "exchange",
       "symbol",
-      "timestamp",
+      "local_timestamp",
       "ask_amount",
       "ask_price",
       "bid_price",
       "bid_amount",
     ],
     convert: () => (row) =>
-      bookOf(row, { timeMs: row.number("timestamp") / 1_000, symbol: row.text("symbol") }, [
+      bookOf(row, { timeMs: arrivalOf(row), symbol: row.text("symbol") }, [
         ["bid_price", "bid_amount", 1],
         ["ask_price", "ask_amount", -1],
       ]),
   },
   {
     name: "Tardis book_snapshot_5, book_snapshot_25",
-    columns: ["exchange", "symbol", "timestamp", "asks[0].price", "bids[0].price"],
+    columns: ["exchange", "symbol", "local_timestamp", "asks[0].price", "bids[0].price"],
     convert: () => {
       const columns = Array.from({ length: TARDIS_LEVELS }, (_, at): LevelColumns[] => [
         [`bids[${at}].price`, `bids[${at}].amount`, 1],
         [`asks[${at}].price`, `asks[${at}].amount`, -1],
       ]).flat();
       return (row) => {
-        const at = { timeMs: row.number("timestamp") / 1_000, symbol: row.text("symbol") };
+        const at = { timeMs: arrivalOf(row), symbol: row.text("symbol") };
         return bookOf(row, at, columns);
       };
     },
   },
   {
     name: "Tardis trades",
-    columns: ["exchange", "symbol", "timestamp", "id", "side", "price", "amount"],
+    columns: ["exchange", "symbol", "local_timestamp", "id", "side", "price", "amount"],
     convert: () => (row) => {
       // Some exchanges do not say who took.
       if (row.value("side") === "unknown") return [];
       return [
         {
           kind: "trade",
-          timeMs: row.number("timestamp") / 1_000,
+          timeMs: arrivalOf(row),
           symbol: row.text("symbol"),
           side: row.side("side", BUY, SELL),
           price: row.price("price"),
@@ -254,10 +261,10 @@ const TARDIS: readonly Layout[] = [
   },
   {
     name: "Tardis derivative_ticker",
-    columns: ["exchange", "symbol", "timestamp", "index_price", "mark_price"],
+    columns: ["exchange", "symbol", "local_timestamp", "index_price", "mark_price"],
     convert: () => (row) => {
       if (!row.has("index_price")) return [];
-      const timeMs = row.number("timestamp") / 1_000;
+      const timeMs = arrivalOf(row);
       return [
         { kind: "index", timeMs, symbol: row.text("symbol"), price: row.price("index_price") },
       ];
@@ -366,23 +373,20 @@ const HYPERLIQUID: readonly Layout[] = [
   {
     name: "Hyperliquid asset_ctxs",
     columns: ["time", "coin", "oracle_px", "mark_px"],
-    convert: () => (row) => [
-      {
-        kind: "index",
-        timeMs: timeOf(row, "time"),
-        symbol: row.text("coin"),
-        price: row.price("oracle_px"),
-      },
-    ],
+    convert: () => (row) => {
+      if (!row.has("oracle_px")) return [];
+      const at = { timeMs: timeOf(row, "time"), symbol: row.text("coin") };
+      return [{ kind: "index", ...at, price: row.price("oracle_px") }];
+    },
   },
 ];
 
 const LAYOUTS: readonly Layout[] = [...TARDIS, ...BINANCE, ...HYPERLIQUID, ...OWN];
 
-/** Files of Binance that have no header, by the word in their name. */
-const HEADERLESS: readonly (readonly [word: string, columns: readonly string[]])[] = [
+/** Files of Binance that have no header, by their name. */
+const HEADERLESS: readonly (readonly [name: RegExp, columns: readonly string[]])[] = [
   [
-    "-aggTrades-",
+    /-aggTrades-/,
     [
       "agg_trade_id",
       "price",
@@ -393,12 +397,13 @@ const HEADERLESS: readonly (readonly [word: string, columns: readonly string[]])
       "is_buyer_maker",
     ],
   ],
-  ["-trades-", ["id", "price", "qty", "quote_qty", "time", "is_buyer_maker"]],
+  [/-trades-/, ["id", "price", "qty", "quote_qty", "time", "is_buyer_maker"]],
+  [/-\d+(?:s|m|h|d|w|mo)-/, ["open_time", "open", "high", "low", "close", "volume", "close_time"]],
 ];
 
 /** @throws RecordingError if no layout has these columns. */
 export function layoutOf({ name, columns }: Rows): { layout: Layout; columns: readonly string[] } {
-  const known = columns ?? HEADERLESS.find(([word]) => name.includes(word))?.[1];
+  const known = columns ?? HEADERLESS.find(([pattern]) => pattern.test(name))?.[1];
   if (known === undefined) throw new RecordingError(`${name}:1: the columns have no names`);
   const layout = LAYOUTS.find((one) => one.columns.every((column) => known.includes(column)));
   if (layout !== undefined) return { layout, columns: known };

@@ -135,7 +135,8 @@ async function* eventsIn(opened: Rows): AsyncGenerator<RowEvents> {
     cells.take(row.place, row.cells);
     const events = convert(cells);
     const timeMs = events[0]?.timeMs ?? lastMs;
-    if (timeMs < lastMs) throw cells.problem("times never go back: this row is earlier");
+    if (timeMs < lastMs)
+      throw cells.problem("times never go back, this row is earlier: sort the file by time");
     lastMs = timeMs;
     yield { place: row.place, events };
   }

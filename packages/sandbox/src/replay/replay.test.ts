@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { POLL } from "@perpgate/journal/testing";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openRecording, startVenue } from "../index.js";
+import { openRecording, parseScenario, startVenue } from "../index.js";
 import type { RecordedEvent } from "./events.js";
 
 function fileOf(name: string, content: string | Uint8Array): string {
@@ -47,27 +47,27 @@ test.each<[string, string, object[]]>([
   ["index.csv", `time_ms,symbol,index\n${T},BTCUSDT,60000.5`, [INDEX]],
   [
     "tardis-book.csv",
-    `exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\nx,BTCUSDT,${T}000,0,true,bid,60000,2\nx,BTCUSDT,${T}000,0,false,ask,60001,3`,
+    `exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\nx,BTCUSDT,1,${T}000,true,bid,60000,2\nx,BTCUSDT,1,${T}000,false,ask,60001,3`,
     [CLEARED, BID, ASK],
   ],
   [
     "tardis-quotes.csv",
-    `exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount\nx,BTCUSDT,${T}000,0,3,60001,60000,2`,
+    `exchange,symbol,timestamp,local_timestamp,ask_amount,ask_price,bid_price,bid_amount\nx,BTCUSDT,1,${T}000,3,60001,60000,2`,
     [CLEARED, BID, ASK],
   ],
   [
     "tardis-snapshot.csv",
-    `exchange,symbol,timestamp,local_timestamp,asks[0].price,asks[0].amount,bids[0].price,bids[0].amount,asks[1].price,asks[1].amount,bids[1].price,bids[1].amount\nx,BTCUSDT,${T}000,0,60001,3,60000,2,,,59999,4`,
+    `exchange,symbol,timestamp,local_timestamp,asks[0].price,asks[0].amount,bids[0].price,bids[0].amount,asks[1].price,asks[1].amount,bids[1].price,bids[1].amount\nx,BTCUSDT,1,${T}000,60001,3,60000,2,,,59999,4`,
     [CLEARED, BID, ASK, { ...BID, price: 59_999, size: 4 }],
   ],
   [
     "tardis-trades.csv",
-    `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\nx,BTCUSDT,${T}000,0,1,unknown,1,1\nx,BTCUSDT,${T}000,0,1,sell,60000.5,0.25`,
+    `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\nx,BTCUSDT,1,${T}000,1,unknown,1,1\nx,BTCUSDT,1,${T}000,1,sell,60000.5,0.25`,
     [TRADE],
   ],
   [
     "tardis-ticker.csv",
-    `exchange,symbol,timestamp,local_timestamp,funding_timestamp,funding_rate,predicted_funding_rate,open_interest,last_price,index_price,mark_price\nx,BTCUSDT,${T}000,0,,,,,,60000.5,`,
+    `exchange,symbol,timestamp,local_timestamp,funding_timestamp,funding_rate,predicted_funding_rate,open_interest,last_price,index_price,mark_price\nx,BTCUSDT,1,${T}000,,,,,,60000.5,`,
     [INDEX],
   ],
   [
@@ -87,6 +87,12 @@ test.each<[string, string, object[]]>([
     `open_time,open,high,low,close,volume,close_time\n${T},60000.5,1,1,1,0,${T}`,
     [INDEX],
   ],
+  ["BTCUSDT-1m-2026-02.csv", `${T},60000.5,1,1,1,0,${T + 59_999},0,0,0,0,0`, [INDEX]],
+  [
+    "tardis-unordered.csv",
+    `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\nx,BTCUSDT,9,${T}000,1,sell,60000.5,0.25\nx,BTCUSDT,5,${T}000,1,sell,60000.5,0.25`,
+    [TRADE, TRADE],
+  ],
   [
     "hyperliquid-book.json",
     `{"time":"2026-01-01T00:00:00.1","ver_num":1,"raw":{"channel":"l2Book","data":{"coin":"BTCUSDT","time":${T},"levels":[[{"px":"60000","sz":"2","n":1}],[{"px":"60001","sz":"3","n":1}]]}}}`,
@@ -99,7 +105,7 @@ test.each<[string, string, object[]]>([
   ],
   [
     "asset_ctxs.csv",
-    "time,coin,funding,oracle_px,mark_px\n2026-01-01T00:00:00Z,BTCUSDT,0,60000.5,60000.5",
+    "time,coin,funding,oracle_px,mark_px\n2026-01-01T00:00:00Z,OLD,0,,\n2026-01-01T00:00:00Z,BTCUSDT,0,60000.5,60000.5",
     [INDEX],
   ],
 ])("%s", async (name, content, events) => {
@@ -293,11 +299,107 @@ describe("replay", () => {
     await expect(venue.replay(index)).rejects.toThrow("index.csv:3: a price of BTCUSD is at most");
   });
 
-  test("a market that the sandbox does not have; a saved moment while it plays", async () => {
+  test("markets that the sandbox does not have: counted and left out, as in a file of a whole exchange", async () => {
     const venue = await startVenue({ until: onTestFinished });
+    const rows = [
+      "0,DOGEUSDT,1,1,long",
+      "1,BTCUSDT,65000,1,long",
+      "2,DOGEUSDT,1,1,long",
+      "3,@107,5,1,short",
+    ];
+    expect(await venue.replay(trades(rows))).toMatchObject({
+      trades: 1,
+      ignored: { DOGEUSDT: 2, "@107": 1 },
+      refused: {},
+    });
     await expect(venue.replay(trades(["0,DOGEUSDT,1,1,long"]))).rejects.toThrow(
-      "trades.csv:2: the recording has DOGEUSDT, this sandbox has BTCUSD",
+      "the recording has DOGEUSDT, this sandbox has BTCUSD",
     );
+  });
+
+  describe("a day on which all buy", () => {
+    const LEVELS = Array.from({ length: 20 }, (_, level) => level);
+    const TIMES = Array.from({ length: 100 }, (_, at) => 6_000 + at * 1_000);
+    /**
+     * `unit` of the base is 30 dollars. Half a million dollars are asked at each price, 3,000 bid at the best
+     * one; a hundred buyers take 300,000 dollars each, then two sellers 1,800.
+     */
+    const filesOf = (base: string, price: number, unit: number) => {
+      const at = (ticks: number) => (price * (1 + ticks / 15_000)).toFixed(2);
+      const rows = (timeMs: number) => [
+        `${timeMs},${base},bid,${at(-1)},${100 * unit},true`,
+        ...LEVELS.map((level) => `${timeMs},${base},ask,${at(level)},${17_500 * unit},true`),
+      ];
+      return [
+        book([0, ...TIMES].flatMap(rows)),
+        trades([
+          ...TIMES.map((timeMs) => `${timeMs + 400},${base},${at(1)},${10_000 * unit},long`),
+          `120000,${base},${at(-1)},${60 * unit},short`,
+          `140000,${base},${at(-1)},${60 * unit},short`,
+        ]),
+      ];
+    };
+
+    test.each([
+      ["BTC", 60_000, 0.0005],
+      ["SOL", 150, 0.2],
+    ])(
+      "thirty million dollars of %s: every trade is taken, open interest stays bounded",
+      async (base, price, unit) => {
+        const symbol = `${base}USD`;
+        const venue = await startVenue({ markets: [symbol], until: onTestFinished });
+        const result = await venue.replay(filesOf(base, price, unit));
+        expect(result).toMatchObject({ trades: 102, refused: {} });
+        const { openInterest, volume24h } = await venue.client().ticker(symbol);
+        expect(volume24h / unit).toBeCloseTo(1_000_100, 0);
+        expect(openInterest * price).toBeLessThan(12_000_000);
+      },
+    );
+
+    test("an order keeps its place in the queue, whoever quotes by then", async () => {
+      const venue = await startVenue({ until: onTestFinished });
+      const trader = await venue.trader();
+      const startMs = venue.time;
+      let bid = "";
+      const filled: number[] = [];
+      await venue.replay(filesOf("BTC", 60_000, 0.0005), {
+        each: async (nowMs) => {
+          if (bid === "" && nowMs - startMs > 6_500) {
+            const order = { symbol: "BTCUSD", side: "long", type: "limit", leverage: 5 } as const;
+            ({ orderId: bid } = await trader.placeOrder({ ...order, price: 59_996, size: 0.005 }));
+          }
+          if (bid !== "") filled.push((await trader.order(bid)).filledSize);
+        },
+      });
+      // 60 units of the 100 before it, then the other 40 and it.
+      expect([...new Set(filled)]).toEqual([0, 0.005]);
+      expect(filled.filter((size) => size === 0).length).toBeGreaterThan(125);
+    });
+  });
+
+  test("quotes that the venue has canceled: said, and placed again once it takes them", async () => {
+    const venue = await startVenue({ until: onTestFinished });
+    const client = venue.client();
+    venue.beginPlay(
+      parseScenario("10s market BTCUSD reduceOnly\n15s market BTCUSD resume\n60s end", "market"),
+    );
+    const seen: unknown[] = [];
+    const result = await venue.replay(
+      book([...SNAPSHOT, "5000,BTC,bid,59998,1,false", "30000,BTC,bid,59997,1,false"]),
+      {
+        every: "4s",
+        each: async () => {
+          const { bids } = await client.book("BTCUSD");
+          seen.push(bids.length);
+        },
+      },
+    );
+    expect(seen).toEqual([2, 3, 0, 3, 3, 3, 3, 0]);
+    expect(result.refused).toMatchObject({ market_reduce_only: expect.any(Number) });
+  });
+
+  test("a saved moment while it plays", async () => {
+    const venue = await startVenue({ until: onTestFinished });
     const file = trades(["0,BTC,61000,0.5,long", "9000,BTC,62000,0.5,long"]);
     let turns = 0;
     const saving = venue.replay(file, {

@@ -4,12 +4,12 @@
  */
 
 import type { MarketUnits, Venue } from "@perpgate/venue";
-import type { AccountRotation } from "../accounts.js";
 import type { SandboxCommand } from "../commands.js";
 import type { SandboxMarkets } from "../markets.js";
 import { type RecordedEvent, type RecordedTrade, RecordingError } from "./events.js";
 import type { Recording } from "./recording.js";
-import { lotsOf, ReplayedBook, type Send, ticksOf } from "./replayed-book.js";
+import type { ReplayAccounts } from "./replay-accounts.js";
+import { LEVERAGE, lotsOf, ReplayedBook, type Send, ticksOf } from "./replayed-book.js";
 
 export interface ReplayOptions {
   /** Levels of each side that are quoted. Default: 20. */
@@ -24,6 +24,10 @@ export interface ReplayResult {
   readonly recordedMs: number;
   /** Of the machine's clock. */
   readonly elapsedMs: number;
+  /** Rows of markets that the sandbox does not have, by market. */
+  readonly ignored: Readonly<Record<string, number>>;
+  /** Orders of the recording that the venue refused or ended, by reason: quotes and trades that are missing. */
+  readonly refused: Readonly<Record<string, number>>;
 }
 
 export interface ReplayProgress extends ReplayResult {
@@ -42,27 +46,37 @@ interface ReplayParts {
 interface ReplayedMarket {
   readonly units: MarketUnits;
   readonly book: ReplayedBook;
-  readonly takers: AccountRotation;
+  readonly accounts: ReplayAccounts;
   hasBook: boolean;
   hasIndex: boolean;
   index: number | undefined;
 }
 
 const DEFAULT_DEPTH = 20;
-const LEVERAGE = 10;
+/** Until the venue has confirmed the first recorded price it refuses what is far from its own. */
+const BEGIN_MS = 5_000;
+/** What ends a taker that found nothing at its price: what is not there is not taken. */
+const NOTHING_THERE = new Set<string>(["not_filled", "book_empty", "worst_price"]);
+/** Markets of a recording, in a problem. */
+const SHOWN_NAMES = 5;
 /** What venues put behind the name of a base. */
 const QUOTES = /[-_/]?(?:USDT|USDC|USD|PERPETUAL|PERP|SWAP)/g;
 
 export class Replay {
   readonly over: Promise<ReplayResult>;
   isOver = false;
-  private readonly traded = new Map<string, ReplayedMarket>();
+  /** By the recording's names; undefined: a market that the sandbox does not have. */
+  private readonly traded = new Map<string, ReplayedMarket | undefined>();
+  private readonly markets: ReplayedMarket[] = [];
+  private readonly ignored: Record<string, number> = {};
+  private readonly refused: Record<string, number> = {};
   private readonly startedMs = performance.now();
   private endedMs: number | undefined;
   private problem: string | null = null;
   private bookUpdates = 0;
   private trades = 0;
   private lastMs: number;
+  private nowMs = 0;
   private onOver: (result: ReplayResult) => void = () => undefined;
   private onFailed: (error: unknown) => void = () => undefined;
 
@@ -81,19 +95,21 @@ export class Replay {
   }
 
   get progress(): ReplayProgress {
-    const { isOver, problem, bookUpdates, trades } = this;
+    const { isOver, problem, bookUpdates, trades, ignored, refused } = this;
     return {
       isOver,
       bookUpdates,
       trades,
       recordedMs: this.lastMs - this.parts.recording.startMs,
       elapsedMs: (this.endedMs ?? performance.now()) - this.startedMs,
+      ignored: { ...ignored },
+      refused: { ...refused },
       problem,
     };
   }
 
   onCommand(): void {
-    for (const { book } of this.traded.values()) book.onCommand();
+    for (const { book } of this.markets) book.onCommand();
   }
 
   /** What has happened until this time. */
@@ -118,6 +134,7 @@ export class Replay {
   }
 
   private async play(nowMs: number): Promise<void> {
+    this.nowMs = nowMs;
     const { recording } = this.parts;
     const untilMs = recording.startMs + (nowMs - this.startMs);
     while (!this.isOver && recording.ahead !== undefined && recording.ahead.timeMs <= untilMs) {
@@ -126,18 +143,23 @@ export class Replay {
       this.lastMs = event.timeMs;
       await this.happen(event, nowMs);
     }
-    for (const market of this.traded.values()) await this.settle(market, nowMs);
+    for (const market of this.markets) await this.settle(market, nowMs);
     if (this.isOver || recording.ahead !== undefined) return;
-    for (const { book } of this.traded.values()) await book.remove(nowMs);
+    for (const { book } of this.markets) await book.remove(nowMs);
     await recording.close();
+    const { bookUpdates, trades, recordedMs, elapsedMs, ignored, refused } = this.progress;
+    if (this.markets.length === 0) throw new RecordingError(this.nothingKnown());
     this.isOver = true;
     this.endedMs = performance.now();
-    const { bookUpdates, trades, recordedMs, elapsedMs } = this.progress;
-    this.onOver({ bookUpdates, trades, recordedMs, elapsedMs });
+    this.onOver({ bookUpdates, trades, recordedMs, elapsedMs, ignored, refused });
   }
 
   private async happen(event: RecordedEvent, nowMs: number): Promise<void> {
     const market = this.marketOf(event.symbol);
+    if (market === undefined) {
+      this.ignored[event.symbol] = (this.ignored[event.symbol] ?? 0) + 1;
+      return;
+    }
     if (event.kind === "index") {
       market.hasIndex = true;
       market.index = event.price;
@@ -164,9 +186,9 @@ export class Replay {
 
   /** The recorded taker takes at most to the recorded price; what is not there is not taken. */
   private async take(market: ReplayedMarket, trade: RecordedTrade, nowMs: number): Promise<void> {
-    const { units, book, takers } = market;
+    const { units, book, accounts } = market;
     await book.quote(nowMs);
-    const account = await takers.next();
+    const account = await accounts.taking(trade.side);
     const order: SandboxCommand<"PlaceOrder"> = {
       kind: "PlaceOrder",
       stampMs: nowMs,
@@ -193,7 +215,18 @@ export class Replay {
         validUntilMs: 0,
       },
     };
-    await this.parts.send(order);
+    const sent = await this.parts.send(order);
+    if ("refusal" in sent) {
+      this.note(sent.refusal, nowMs);
+      return;
+    }
+    const reason = this.parts.venue().views.order(account.number, sent.seq)?.reason ?? undefined;
+    if (reason !== undefined && !NOTHING_THERE.has(reason)) this.note(reason, nowMs);
+  }
+
+  private note(reason: string, nowMs: number): void {
+    if (nowMs - this.startMs < BEGIN_MS) return;
+    this.refused[reason] = (this.refused[reason] ?? 0) + 1;
   }
 
   /** At the end of a tick. */
@@ -206,33 +239,45 @@ export class Replay {
     if (markets.priceOf(units.symbol, nowMs) !== index) markets.move(units.symbol, index, nowMs, 0);
   }
 
-  private marketOf(name: string): ReplayedMarket {
-    const known = this.traded.get(name);
-    if (known !== undefined) return known;
-    const { venue, markets, send, recording } = this.parts;
-    const symbols = markets.definitions.map((one) => one.symbol);
-    const symbol = symbolOf(name, symbols);
+  /** An archive's file may have all markets of an exchange. */
+  private marketOf(name: string): ReplayedMarket | undefined {
+    if (this.traded.has(name)) return this.traded.get(name);
+    const { venue, markets } = this.parts;
+    const symbol = symbolOf(name, this.symbols);
     const units = symbol === undefined ? undefined : venue().listing.named(symbol);
-    if (symbol === undefined || units === undefined) {
-      throw recording.problem(`the recording has ${name}, this sandbox has ${symbols.join(", ")}`);
-    }
-    const same = [...this.traded.values()].find((one) => one.units.symbol === symbol);
-    const made = same ?? {
+    const same = this.markets.find((one) => one.units.symbol === symbol);
+    const market = same ?? (units === undefined ? undefined : this.newMarket(units, markets));
+    this.traded.set(name, market);
+    return market;
+  }
+
+  private newMarket(units: MarketUnits, markets: SandboxMarkets): ReplayedMarket {
+    const { venue, send } = this.parts;
+    const accounts = markets.replayAccountsOf(units.symbol);
+    const depth = this.options.depth ?? DEFAULT_DEPTH;
+    const onRefused = (reason: string) => this.note(reason, this.nowMs);
+    const book = new ReplayedBook(units, depth, venue, accounts, send, onRefused);
+    const market: ReplayedMarket = {
       units,
-      book: new ReplayedBook(
-        units,
-        this.options.depth ?? DEFAULT_DEPTH,
-        venue,
-        markets.rotationOf(`replayed-maker/${units.number}`, symbol),
-        send,
-      ),
-      takers: markets.rotationOf(`replayed-taker/${units.number}`, symbol),
+      book,
+      accounts,
       hasBook: false,
       hasIndex: false,
       index: undefined,
     };
-    this.traded.set(name, made);
-    return made;
+    this.markets.push(market);
+    return market;
+  }
+
+  private get symbols(): readonly string[] {
+    return this.parts.markets.definitions.map((one) => one.symbol);
+  }
+
+  private nothingKnown(): string {
+    const names = [...this.traded.keys()];
+    const some = names.slice(0, SHOWN_NAMES).join(", ");
+    const more = names.length > SHOWN_NAMES ? ", …" : "";
+    return `the recording has ${some}${more}, this sandbox has ${this.symbols.join(", ")}`;
   }
 }
 
