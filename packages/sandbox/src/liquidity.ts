@@ -31,7 +31,6 @@ const DEFAULT_LIQUIDITY: Required<LiquidityOptions> = {
 type Quote = SandboxCommand<"PlaceOrder" | "CancelAll">;
 
 const MAX_LEVELS = 200;
-const LEVERAGE = 5;
 
 export class Liquidity {
   private quotedAt = 0;
@@ -41,6 +40,7 @@ export class Liquidity {
     private readonly market: MarketUnits,
     options: LiquidityOptions,
     private readonly rotation: AccountRotation,
+    private readonly leverage: number,
     /** Resolves once it is applied, or refused. */
     private readonly send: (command: Quote) => Promise<unknown>,
   ) {
@@ -107,8 +107,8 @@ export class Liquidity {
       market: this.market.number,
       side,
       type: 1,
-      marginMicros: Math.round((notional / LEVERAGE) * 1e6),
-      leverage: LEVERAGE,
+      marginMicros: Math.round((notional / this.leverage) * 1e6),
+      leverage: this.leverage,
       // Away from the middle, so that the two sides never cross.
       priceTicks: side === 1 ? Math.floor(ticks) : Math.ceil(ticks),
       reduceOnly: false,

@@ -17,6 +17,9 @@ const HELD_EVERY_MS = 1_000;
 const MAX_INDEX_TICKS = 2 ** 33;
 /** Of the largest position that the market allows: with it an account of the sandbox is replaced. */
 const WORN_PART = 1 / 4;
+const LEVERAGE = 5;
+/** No move of a day liquidates it. */
+const REPLAY_LEVERAGE = 2;
 /** Dollars of an account that quotes a recorded book, whatever is in that. */
 const REPLAY_FUNDS = 100_000_000;
 /** An operator's command is refused after it. */
@@ -198,13 +201,15 @@ export class SandboxMarkets {
     const units = this.venue().listing.named(symbol);
     if (units === undefined) throw new Error(`${symbol} is not listed`);
     const rotation = this.rotationOf(`maker/${units.number}`, symbol);
-    return new Liquidity(units, options, rotation, (command) => this.send(command));
+    const leverage = this.leverageIn(symbol, LEVERAGE);
+    return new Liquidity(units, options, rotation, leverage, (command) => this.send(command));
   }
 
   private newTakers({ definition, number }: SandboxMarket, options: TakerOptions): Takers {
     const rotation = this.rotationOf(`taker/${number}`, definition.symbol);
     const random = () => this.random(`takers/${number}`);
-    return new Takers(number, options, rotation, random, (command) => this.send(command));
+    const leverage = this.leverageIn(definition.symbol, LEVERAGE);
+    return new Takers(number, options, rotation, leverage, random, (command) => this.send(command));
   }
 
   /** An account that trades in a market, and is replaced when its position has grown large. */
@@ -226,6 +231,7 @@ export class SandboxMarkets {
       },
       positionOf: (account) => this.positionOf(account, symbol),
       worn: this.wornIn(symbol),
+      leverage: this.leverageIn(symbol, REPLAY_LEVERAGE),
     });
   }
 
@@ -235,6 +241,11 @@ export class SandboxMarkets {
     const live = views.session(session);
     const position = live === undefined ? undefined : views.position(live.account, symbol);
     return position === undefined ? 0 : position.size * (position.markPrice ?? 0);
+  }
+
+  /** One that every tier of the market allows. */
+  private leverageIn(symbol: string, most: number): number {
+    return Math.min(most, this.market(symbol).definition.tiers.at(-1)?.maxLeverage ?? 1);
   }
 
   private wornIn(symbol: string): number {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openJournal } from "@perpgate/journal";
 import { POLL } from "@perpgate/journal/testing";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { privateKeyAccount } from "@perpgate/sdk";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Deferred } from "./deferred.js";
@@ -344,4 +345,16 @@ test("prices, funds and addresses that cannot be: rejected with the reason", asy
 test.each([["1 hour"], ["h"], ["-1s"], [Number.NaN]])("%s: no duration", async (duration) => {
   const venue = await started({ liquidity: false });
   expect(() => venue.advance(duration)).toThrow(RangeError);
+});
+
+test("a market that allows leverage 3 at most: is quoted and taken, too", async () => {
+  const tiers = [{ notionalUpTo: 2_000_000, maxLeverage: 3, maintenanceRate: 0.1 }];
+  const [bitcoin] = DEFAULT_MARKETS;
+  if (bitcoin === undefined) throw new Error("no default market");
+  const venue = await started({ markets: [{ ...bitcoin, tiers }] });
+  await venue.takers("BTCUSD", { rate: 20 });
+  await venue.advance("5s");
+  const { bid, ask, volume24h } = await venue.client().ticker("BTCUSD");
+  expect([bid, ask]).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(volume24h).toBeGreaterThan(0);
 });

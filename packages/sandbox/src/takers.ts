@@ -13,7 +13,6 @@ export interface TakerOptions {
   readonly side?: "long" | "short";
 }
 
-const LEVERAGE = 5;
 const MAX_RATE = 100;
 
 export class Takers {
@@ -21,6 +20,7 @@ export class Takers {
     readonly market: number,
     readonly options: TakerOptions,
     private readonly rotation: AccountRotation,
+    private readonly leverage: number,
     /** 0 ≤ x < 1. */
     private readonly random: () => number,
     private readonly send: (command: SandboxCommand<"PlaceOrder">) => Promise<unknown>,
@@ -55,8 +55,8 @@ export class Takers {
       market: this.market,
       side: isLong ? 1 : -1,
       type: 0,
-      marginMicros: Math.round((notional / LEVERAGE) * 1e6),
-      leverage: LEVERAGE,
+      marginMicros: Math.round((notional / this.leverage) * 1e6),
+      leverage: this.leverage,
       priceTicks: 0,
       reduceOnly: false,
       postOnly: false,

@@ -21,6 +21,8 @@ export interface AccountSource {
   positionOf(account: ReplayAccount): number;
   /** Dollars of a position with which an account quotes or takes no more, unless that reduces it. */
   readonly worn: number;
+  /** Of its orders. */
+  readonly leverage: number;
 }
 
 export class ReplayAccounts {
@@ -28,6 +30,10 @@ export class ReplayAccounts {
   private maker: ReplayAccount | undefined;
 
   constructor(private readonly source: AccountSource) {}
+
+  get leverage(): number {
+    return this.source.leverage;
+  }
 
   /** The account that quotes what is new. */
   async quoting(): Promise<ReplayAccount> {

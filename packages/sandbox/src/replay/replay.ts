@@ -9,7 +9,7 @@ import type { SandboxMarkets } from "../markets.js";
 import { type RecordedEvent, type RecordedTrade, RecordingError } from "./events.js";
 import type { Recording } from "./recording.js";
 import type { ReplayAccounts } from "./replay-accounts.js";
-import { LEVERAGE, lotsOf, ReplayedBook, type Send, ticksOf } from "./replayed-book.js";
+import { lotsOf, ReplayedBook, type Send, ticksOf } from "./replayed-book.js";
 
 export interface ReplayOptions {
   /** Levels of each side that are quoted. Default: 20. */
@@ -199,7 +199,7 @@ export class Replay {
       side: trade.side,
       type: 0,
       marginMicros: 0,
-      leverage: LEVERAGE,
+      leverage: accounts.leverage,
       priceTicks: ticksOf(units, trade.price),
       reduceOnly: false,
       postOnly: false,

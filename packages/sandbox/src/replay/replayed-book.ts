@@ -29,8 +29,6 @@ interface Resting {
 /** An account has at most 500 open orders in a market. */
 const MAX_DEPTH = 60;
 const MAX_ORDERS_OF_LEVEL = 4;
-/** Every tier of a market allows it, and no move of a day liquidates it. */
-export const LEVERAGE = 2;
 /** Ten times the bound of an index. */
 const MAX_TICKS = 10 * 2 ** 33;
 const SIDES = [1, -1] as const;
@@ -251,7 +249,7 @@ export class ReplayedBook {
       side,
       type: 1,
       marginMicros: 0,
-      leverage: LEVERAGE,
+      leverage: this.accounts.leverage,
       priceTicks: ticks,
       reduceOnly: false,
       postOnly: false,
