@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { busyVenue, type TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { commandHere } from "../testing/command-here.js";
 import { PerpgateProcess } from "../testing/perpgate-process.js";
 
 const DAY_MS = 86_400_000;
@@ -91,12 +92,43 @@ test("publish: a folder for each day that is over, whose files never change", as
   writeFileSync(join(to, ".2027-01-16.part", "rows.csv"), "half a row");
   await nextDay(driver, sessions, 200);
   const second = await perpgate("publish", "--data", data, "--to", to, "--json");
-  expect(JSON.parse(second.stdout)).toEqual({ folder: to, days: ["2027-01-16"] });
+  expect(JSON.parse(second.stdout)).toEqual({ folder: to, days: ["2027-01-16"], missed: [] });
   expect(filesIn(to)).toMatchObject(
     Object.fromEntries(Object.entries(files).filter(([name]) => name !== "index.json")),
   );
   expect(readdirSync(to).sort()).toEqual(["2027-01-15", "2027-01-16", "index.json"]);
   const again = await perpgate("publish", "--data", data, "--to", to);
   expect(again.stdout).toBe("no day is new\n");
+  await driver.venue.close();
+});
+
+test("a call that was killed before it wrote the index: the next one adds the day to it", async () => {
+  const [data, to] = [newFolder(), join(newFolder(), "public")];
+  const { driver, sessions } = await busyVenue(data);
+  await commandHere(["publish", "--data", data, "--to", to]);
+  const before = readFileSync(join(to, "index.json"));
+  await nextDay(driver, sessions, 100);
+  await commandHere(["publish", "--data", data, "--to", to]);
+  const whole = readFileSync(join(to, "index.json"), "utf8");
+  writeFileSync(join(to, "index.json"), before);
+  const again = await commandHere(["publish", "--data", data, "--to", to]);
+  expect(again).toMatchObject({ code: 0, stdout: "no day is new\n" });
+  expect(readFileSync(join(to, "index.json"), "utf8")).toBe(whole);
+  await driver.venue.close();
+});
+
+test("days that the history does not keep whole any more: named, exit code 1, and the rest is made", async () => {
+  const [data, to] = [newFolder(), join(newFolder(), "public")];
+  const retention = { hotMs: DAY_MS };
+  const { driver, sessions } = await busyVenue(data, { retention, outboxCommands: 8 });
+  await nextDay(driver, sessions, 100);
+  await nextDay(driver, sessions, 200);
+  const missed = await commandHere(["publish", "--data", data, "--to", to]);
+  expect([missed.code, missed.stdout]).toEqual([1, "published 2027-01-16\n"]);
+  expect(missed.stderr).toMatch(/^2027-01-15 .*history\.hotDays.*\n$/);
+  // It is said once.
+  const done = await commandHere(["publish", "--data", data, "--to", to, "--json"]);
+  expect(done).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(done.stdout)).toEqual({ folder: to, days: [], missed: [] });
   await driver.venue.close();
 });

@@ -68,11 +68,17 @@ interface PublishedFile {
 export async function publish(options: PublishOptions): Promise<number> {
   const to = resolve(options.to);
   try {
-    const made = await publishDays(dataFolderOf(options), to);
-    const text = made.length === 0 ? "no day is new" : `published ${made.join(", ")}`;
-    const shown = options.json === true ? JSON.stringify({ folder: to, days: made }) : text;
+    const { days, missed } = await publishDays(dataFolderOf(options), to);
+    const text = days.length === 0 ? "no day is new" : `published ${days.join(", ")}`;
+    const shown = options.json === true ? JSON.stringify({ folder: to, days, missed }) : text;
     process.stdout.write(`${shown}\n`);
-    return 0;
+    if (missed.length === 0) return 0;
+    const which = missed.length > 3 ? `${missed[0]} to ${missed.at(-1)}` : missed.join(", ");
+    process.stderr.write(
+      `${which} cannot be published: the history does not have them whole any more. Call publish ` +
+        "each day, with history.hotDays of at least 2\n",
+    );
+    return 1;
   } catch (error) {
     throw folderError(error);
   } finally {
@@ -80,23 +86,50 @@ export async function publish(options: PublishOptions): Promise<number> {
   }
 }
 
-/** Returns the days that were made. */
-async function publishDays(data: string, to: string): Promise<readonly string[]> {
+interface Published {
+  /** That were made. */
+  readonly days: readonly string[];
+  /** Days after the newest one before that cannot be made. */
+  readonly missed: readonly string[];
+}
+
+async function publishDays(data: string, to: string): Promise<Published> {
   const { symbols, fromMs, toMs, keptFromMs } = exportSpan(data);
   mkdirSync(to, { recursive: true });
-  const made: string[] = [];
+  const days: string[] = [];
   // The day in which the history's window begins is not whole.
   const first = keptFromMs > 0 ? Math.ceil(keptFromMs / DAY_MS) : Math.floor(fromMs / DAY_MS);
   // The last day is not over before a block of the next one is stored.
-  for (let day = first; (day + 1) * DAY_MS <= toMs; day++) {
-    const name = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  const end = Math.floor(toMs / DAY_MS);
+  const last = daysIn(to).at(-1);
+  const unseen = last === undefined ? Math.floor(fromMs / DAY_MS) : dayOf(last) + 1;
+  const missed: string[] = [];
+  for (let day = unseen; day < Math.min(first, end); day++) missed.push(nameOf(day));
+  for (let day = first; day < end; day++) {
+    const name = nameOf(day);
     if (existsSync(join(to, name))) continue;
     showStep(name);
     await makeDay(data, to, name, symbols, day * DAY_MS);
-    made.push(name);
+    days.push(name);
   }
-  if (made.length > 0 || !existsSync(join(to, INDEX))) writeIndex(to);
-  return made;
+  // Also of a day that was made by a call which was killed before it wrote the index.
+  writeIndex(to);
+  return { days, missed };
+}
+
+function nameOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}
+
+function dayOf(name: string): number {
+  return Date.parse(name) / DAY_MS;
+}
+
+/** That are there, the oldest first. */
+function daysIn(to: string): readonly string[] {
+  return readdirSync(to)
+    .filter((name) => DAY.test(name))
+    .sort();
 }
 
 async function makeDay(
@@ -159,22 +192,22 @@ async function* counted(
   }
 }
 
-/** Of all days that are there, with the hash of the index of each. */
+/** Of all days that are there, with the hash of the index of each, unless it has them. */
 function writeIndex(to: string): void {
-  const days = readdirSync(to)
-    .filter((name) => DAY.test(name))
-    .sort()
-    .map((day) => {
-      const index = `${day}/${INDEX}`;
-      const sha256 = createHash("sha256")
-        .update(readFileSync(join(to, index)))
-        .digest("hex");
-      return { day, index, sha256 };
-    });
+  const days = daysIn(to).map((day) => {
+    const index = `${day}/${INDEX}`;
+    const sha256 = createHash("sha256")
+      .update(readFileSync(join(to, index)))
+      .digest("hex");
+    return { day, index, sha256 };
+  });
+  const index = text({ days });
+  const file = join(to, INDEX);
+  if (existsSync(file) && readFileSync(file, "utf8") === index) return;
   const part = join(to, `.${INDEX}.part`);
-  writeFileSync(part, text({ days }));
+  writeFileSync(part, index);
   sync(part);
-  renameSync(part, join(to, INDEX));
+  renameSync(part, file);
   sync(to);
 }
 
