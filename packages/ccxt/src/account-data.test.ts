@@ -134,6 +134,23 @@ test("fetchDepositAddress: the vault of a chain, named in has once currencies ar
   expect(USDT).toMatchObject({ deposit: false, networks: { ERC20: { active: false } } });
 });
 
+test("currencies of a venue that pays: withdraw, fee and least amount on the networks that pay", async () => {
+  const { at } = await chainVenue();
+  const exchange = newExchange({ urls: { api: at.url } });
+  await exchange.loadMarkets();
+  const { currencies } = exchange;
+  for (const currency of Object.values(currencies)) expectCurrency(exchange, currency);
+  const pays = { withdraw: true, fee: 1, active: true, limits: { withdraw: { min: 10 } } };
+  expect(currencies.USDC).toMatchObject({ ...pays, networks: { ERC20: pays } });
+  const unbounded = { min: undefined, max: undefined };
+  expect(currencies.USDC).toMatchObject({ limits: { deposit: { min: 1 }, amount: unbounded } });
+  expect(currencies.BTC).toMatchObject({ limits: { deposit: unbounded, withdraw: unbounded } });
+  // Neither in `withdrawals.chains` nor credited.
+  const paysNot = { withdraw: false, fee: undefined, active: false };
+  expect(currencies.USDT).toMatchObject({ ...paysNot, networks: { ERC20: paysNot } });
+  expect(currencies.USD).toMatchObject({ withdraw: false });
+});
+
 test("deposits: listed by the time of their registration", async () => {
   const exchange = newExchange();
   const register = async (byte: string): Promise<string | undefined> => {

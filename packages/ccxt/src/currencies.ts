@@ -19,7 +19,8 @@ interface CurrencyMaker {
   safeCurrencyStructure(currency: Dict): Currencies[string];
 }
 
-const NO_LIMIT = { min: undefined, max: undefined };
+/** CCXT writes into the limits that it is given: each has its own. */
+const noLimit = () => ({ min: undefined, max: undefined });
 
 export function currenciesOf(
   exchange: CurrencyMaker,
@@ -34,7 +35,7 @@ export function currenciesOf(
       name: code,
       fee: undefined,
       networks: {},
-      limits: { amount: NO_LIMIT, withdraw: NO_LIMIT, deposit: NO_LIMIT },
+      limits: { amount: noLimit(), withdraw: noLimit(), deposit: noLimit() },
       ...fields,
     });
   };
@@ -54,22 +55,27 @@ export function currenciesOf(
 }
 
 /** The networks of each token. The `dev` attestor credits every token and has no networks. */
-function tokensOf({ chains, paused }: BridgeInfo): Map<string, Dict> {
+function tokensOf({ chains, paused, withdrawals }: BridgeInfo): Map<string, Dict> {
   const tokens = new Map<string, Dict>(TOKENS.map((token) => [token, {}]));
   for (const { chain, minDeposit, tokens: taken } of chains) {
+    const paying = withdrawals?.chains.find((each) => each.chain === chain)?.tokens ?? [];
     for (const entry of taken) {
       const network = NETWORKS[chain];
-      const deposit = !paused.includes(chain) && !paused.includes(entry.token);
+      const isOpen = !paused.includes(chain) && !paused.includes(entry.token);
+      const pays = paying.includes(entry.token);
       const networks = tokens.get(entry.token) ?? {};
       networks[network] = {
         id: chain,
         network,
-        active: deposit,
-        deposit,
-        withdraw: false,
-        fee: undefined,
+        active: isOpen,
+        deposit: isOpen,
+        withdraw: isOpen && pays,
+        fee: pays ? withdrawals?.fee : undefined,
         precision: 10 ** -entry.decimals,
-        limits: { withdraw: NO_LIMIT, deposit: { min: minDeposit, max: undefined } },
+        limits: {
+          withdraw: { min: pays ? withdrawals?.minWithdrawal : undefined, max: undefined },
+          deposit: { min: minDeposit, max: undefined },
+        },
         info: entry,
       };
       tokens.set(entry.token, networks);
