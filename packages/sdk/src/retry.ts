@@ -34,6 +34,8 @@ export interface CallOptions extends Partial<RetryRules> {
    * session, unless this is false.
    */
   readonly isRepeat?: boolean;
+  /** As the client's `onHistoryBefore`, and in place of it: says which list has ended. */
+  readonly onHistoryBefore?: (position: number) => void;
 }
 
 /** The rules of one call; an option that is undefined does not replace the default. */

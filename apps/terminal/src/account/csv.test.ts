@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
-import { csvOf } from "./csv.js";
+import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
+import { expect, onTestFinished, test } from "vitest";
+import { csvOf, KEPT_NO_LONGER, readAll } from "./csv.js";
 
 test("csv: fields under their names, quoted where needed, nothing that a spreadsheet computes", () => {
   const rows = [
@@ -15,4 +17,37 @@ test("csv: fields under their names, quoted where needed, nothing that a spreads
     "",
   ]);
   expect(csvOf([])).toBe("\r\n");
+});
+
+test("csv of a list that ends where the venue's history begins: says so, one that is whole does not", async () => {
+  const retention = { hotMs: 60_000 };
+  const venue = await runVenue({ startMs: startAheadOfClients(), retention, outboxCommands: 4 });
+  const client = new PerpgateClient({ url: venue.url });
+  onTestFinished(() => client.close());
+  const [maker, taker] = await Promise.all(
+    [1, 2].map(() => client.signIn({ account: privateKeyAccount(newPrivateKey()) })),
+  );
+  if (maker === undefined || taker === undefined) throw new Error("not signed in");
+  const order = {
+    symbol: "BTCUSD",
+    type: "limit",
+    price: 65_000,
+    size: 0.01,
+    leverage: 5,
+  } as const;
+  const trade = async () => {
+    await venue.setIndex("BTCUSD", 65_000);
+    await maker.placeOrder({ ...order, side: "short" });
+    await taker.placeOrder({ ...order, side: "long" });
+  };
+  const read = () =>
+    readAll(
+      (query) => taker.fills(query),
+      ({ id }) => id,
+    );
+  await trade();
+  expect(await read()).toMatchObject({ rows: [{ size: 0.01 }], missing: "" });
+  await venue.advance(90_000);
+  await trade();
+  expect(await read()).toMatchObject({ rows: [{ size: 0.01 }], missing: KEPT_NO_LONGER });
 });

@@ -2,34 +2,42 @@
 
 import type { Terminal } from "../terminal.js";
 import { saveFile } from "../ui/save-file.js";
-import type { PageQuery } from "../venue/paged-list.js";
+import { type LoadRows, readPage } from "../venue/paged-list.js";
 
 const PAGE = 500;
 const MOST_ROWS = 20_000;
+/** Of a list that ends where the venue's history does. */
+export const KEPT_NO_LONGER = "The venue no longer keeps older ones.";
+
 /** What a spreadsheet would take for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Reads the whole list, up to a bound that it names, and hands it to the browser. */
+/** Reads the whole list, up to a bound, and hands it to the browser; says what is missing. */
 export async function saveCsv<Row extends object>(
   { toasts }: Pick<Terminal, "toasts">,
   label: string,
-  load: (query: PageQuery) => Promise<readonly Row[]>,
+  load: LoadRows<Row>,
   idOf: (row: Row) => string,
 ): Promise<void> {
+  const { rows, missing } = await readAll(load, idOf);
+  saveFile(`${label.toLowerCase().replaceAll(" ", "-")}.csv`, csvOf(rows));
+  toasts.show(missing === "" ? "good" : "bad", `${rows.length} rows saved`, missing);
+}
+
+/** The whole list, newest first, up to a bound, and in words what it lacks. */
+export async function readAll<Row>(
+  load: LoadRows<Row>,
+  idOf: (row: Row) => string,
+): Promise<{ readonly rows: readonly Row[]; readonly missing: string }> {
   const rows: Row[] = [];
   for (;;) {
     const last = rows.at(-1);
-    const page = await load({ limit: PAGE, ...(last === undefined ? {} : { before: idOf(last) }) });
-    rows.push(...page);
-    if (page.length < PAGE || rows.length >= MOST_ROWS) break;
+    const cursor = last === undefined ? {} : { before: idOf(last) };
+    const page = await readPage(load, { limit: PAGE, ...cursor });
+    rows.push(...page.rows);
+    if (page.rows.length < PAGE) return { rows, missing: page.isCut ? KEPT_NO_LONGER : "" };
+    if (rows.length >= MOST_ROWS) return { rows, missing: "There are older ones." };
   }
-  saveFile(`${label.toLowerCase().replaceAll(" ", "-")}.csv`, csvOf(rows));
-  const isCut = rows.length >= MOST_ROWS;
-  toasts.show(
-    isCut ? "bad" : "good",
-    `${rows.length} rows saved`,
-    isCut ? "There are older ones." : "",
-  );
 }
 
 /** RFC 4180; nested values as JSON, and no text that a spreadsheet would compute. */

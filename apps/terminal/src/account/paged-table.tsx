@@ -6,7 +6,7 @@ import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { PagedList, type PageQuery } from "../venue/paged-list.js";
 import { ActionButton } from "./action-button.js";
-import { saveCsv } from "./csv.js";
+import { KEPT_NO_LONGER, saveCsv } from "./csv.js";
 import { type DataColumn, DataTable } from "./data-table.js";
 
 /** A list of the account in pages, newest first. */
@@ -14,6 +14,8 @@ interface Pages<Row> {
   /** Undefined while the first page is loading. */
   readonly rows: readonly Row[] | undefined;
   readonly hasMore: boolean;
+  /** Whether it ends because the venue keeps nothing older. */
+  readonly isCut: boolean;
   readonly more: () => void;
 }
 
@@ -42,7 +44,8 @@ function usePages<Row>(
   const more = () => {
     pages.more().catch((error: unknown) => terminal.report(error));
   };
-  return { rows: list?.rows, hasMore: list?.hasMore ?? false, more };
+  const { rows, hasMore = false, isCut = false } = list ?? {};
+  return { rows, hasMore, isCut, more };
 }
 
 export interface ListQuery extends PageQuery {
@@ -74,7 +77,7 @@ export function PagedDataTable<Row extends object, Shown>(props: Props<Row, Show
       load(session, symbol === "" ? query : { ...query, symbol }),
     [load, symbol],
   );
-  const { rows, hasMore, more } = usePages(loadShown, idOf);
+  const { rows, hasMore, isCut, more } = usePages(loadShown, idOf);
   const save = () =>
     terminal.attempt((session) =>
       saveCsv(terminal, label, (query) => loadShown(session, query), idOf),
@@ -103,6 +106,7 @@ export function PagedDataTable<Row extends object, Shown>(props: Props<Row, Show
           </button>
         </div>
       )}
+      {isCut && <p className="table-bar start faint">{KEPT_NO_LONGER}</p>}
     </>
   );
 }

@@ -130,7 +130,7 @@ export class AccountFeed {
       ]);
       if (this.session !== session) return;
       this.account.set(account);
-      this.fills.update((known) => joinNewest(known, newest, idOfFill));
+      this.fills.update((known) => joinNewest(known, { rows: newest, isCut: false }, idOfFill));
     } catch (error) {
       // A retry cannot restore an ended session.
       if (isEnd(error) && this.session === session) this.listener.onEnded(error);

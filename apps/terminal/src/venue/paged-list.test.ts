@@ -10,8 +10,9 @@ function pageOf(length: number, before = String(length + 1)): string[] {
   return Array.from({ length: Math.min(PAGE_ROWS, first) }, (_, at) => String(first - at));
 }
 
+const whole = (rows: readonly string[]) => ({ rows, isCut: false });
 const join = (known: Parameters<typeof joinNewest<string>>[0], page: readonly string[]) =>
-  joinNewest(known, page, idOf);
+  joinNewest(known, whole(page), idOf);
 
 describe("rows of the account in pages", () => {
   test("a list that grows for hours: the oldest rows leave it and can be asked for again", () => {
@@ -19,7 +20,7 @@ describe("rows of the account in pages", () => {
     for (let length = 61; length <= 2_000; length++) list = join(list, pageOf(length));
     expect(list.rows).toHaveLength(250);
     expect([list.rows[0], list.rows.at(-1), list.hasMore]).toEqual(["2000", "1751", true]);
-    const older = joinOlder(list, pageOf(2_000, "1751"), "1751", idOf);
+    const older = joinOlder(list, whole(pageOf(2_000, "1751")), "1751", idOf);
     expect(older?.rows).toHaveLength(300);
     // Rows that were asked for stay.
     expect(join(older, pageOf(2_001)).rows.at(-1)).toBe("1701");
@@ -32,15 +33,19 @@ describe("rows of the account in pages", () => {
   });
 
   test("a whole page of new rows: the list begins again, without a gap", () => {
-    const older = joinOlder(join(undefined, pageOf(100)), pageOf(100, "51"), "51", idOf);
+    const older = joinOlder(join(undefined, pageOf(100)), whole(pageOf(100, "51")), "51", idOf);
     const list = join(older, pageOf(149));
     expect(list.rows).toHaveLength(149);
-    expect(join(list, pageOf(300))).toEqual({ rows: pageOf(300), hasMore: true, paged: PAGE_ROWS });
+    expect(join(list, pageOf(300))).toEqual({
+      ...whole(pageOf(300)),
+      hasMore: true,
+      paged: PAGE_ROWS,
+    });
   });
 
   test("an older page for a list that began again meanwhile: left out", () => {
     const list = join(join(undefined, pageOf(100)), pageOf(300));
-    expect(joinOlder(list, pageOf(100, "51"), "51", idOf)).toBe(list);
+    expect(joinOlder(list, whole(pageOf(100, "51")), "51", idOf)).toBe(list);
   });
 
   test("accrued funding, another id with every read: one row", () => {
@@ -50,6 +55,17 @@ describe("rows of the account in pages", () => {
     const long = join(join(undefined, ["900-accrued", ...rest]), ["950-accrued", ...rest]);
     expect(long.rows).toEqual(["950-accrued", ...rest]);
   });
+});
+
+test("a list that ends where the venue's history begins: cut, until its end has left the page", () => {
+  const cut = (rows: readonly string[]) => ({ rows, isCut: true });
+  expect(joinNewest(undefined, cut(pageOf(3)), idOf).isCut).toBe(true);
+  let list = joinOlder(join(undefined, pageOf(80)), cut(pageOf(80, "31")), "31", idOf);
+  expect(list).toMatchObject({ hasMore: false, isCut: true });
+  for (let length = 81; length <= 200; length++) list = join(list, pageOf(length));
+  expect(list).toMatchObject({ hasMore: false, isCut: true });
+  for (let length = 201; length <= 400; length++) list = join(list, pageOf(length));
+  expect(list).toMatchObject({ hasMore: true, isCut: false });
 });
 
 describe("PagedList", () => {

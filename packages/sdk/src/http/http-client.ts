@@ -204,7 +204,8 @@ export class HttpClient {
         throw unexpectedOf(name, status, "another shape");
       }
       const before = headers.get(HISTORY_HEADER);
-      if (before !== null) this.settings.onHistoryBefore?.(Number(before));
+      const { onHistoryBefore = this.settings.onHistoryBefore } = input.options ?? {};
+      if (before !== null) onHistoryBefore?.(Number(before));
       return { value, headers };
     }
     const error = errorOf(name, status, headers, text);
