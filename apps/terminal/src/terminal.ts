@@ -136,7 +136,9 @@ export class Terminal {
       toasts: this.announced,
       view: (symbol) => this.marketFeed.view(symbol),
       readOrder: async (orderId) => this.sessions.session?.order(orderId),
-      readLedger: async () => (await this.sessions.session?.ledger()) ?? [],
+      readLedger: async (query) => (await this.sessions.session?.ledger(query)) ?? [],
+      hasPlaced: (order) => this.orders.hasPlaced(order),
+      hasCanceled: (order) => this.orders.hasCanceled(order),
       onChanged: (order) => this.orders.book.orderChanged(order),
     });
     const listener: AccountListener = {
@@ -246,10 +248,10 @@ export class Terminal {
     this.toasts.show("good", `${countOf(count, "order")} canceled${left}`);
   }
 
-  /** *Sign out*: with open positions it asks first. */
+  /** *Sign out*: with open positions it asks first, and unless it is known that there are none. */
   askSignOut(): void {
-    const hasPositions = (this.account.positions.get()?.size ?? 0) > 0;
-    if (hasPositions && orderSettings.get().asksFirst) this.dialog.set("sign-out");
+    const hasNone = this.line.state.get() === "live" && this.account.positions.get()?.size === 0;
+    if (!hasNone && orderSettings.get().asksFirst) this.dialog.set("sign-out");
     else this.signOut();
   }
 
@@ -308,6 +310,8 @@ export class Terminal {
     if (unsettled.list.get().length === 0) return;
     this.line.requireLive();
     for (const settlement of await unsettled.settle()) this.showSettlement(settlement);
+    // No stream of the page has the money of a withdrawal or of a change of margin.
+    this.account.refreshSoon();
     if (unsettled.list.get().length > 0) throw new Error("some have no answer yet");
   }
 
@@ -327,7 +331,7 @@ function settlementText({ outcome, error, reason }: ShownOutcome): string {
   if (error?.code === "too_late") return "The line was down while it was valid.";
   if (error !== undefined) return adviceOn(error).text;
   if (outcome === "outcome unknown") {
-    return "It is not known whether it was executed. Check your orders and positions.";
+    return "It is not known whether it was executed. Check your orders, positions and withdrawals.";
   }
   if (typeof reason === "string") return reasonText(reason, outcome === "partly filled");
   return "The answer was lost with the line.";

@@ -3,6 +3,7 @@
 import type { Position } from "@perpgate/protocol";
 import type { Session } from "@perpgate/sdk";
 import { type ReactNode, useRef, useState } from "react";
+import { formatAvailable } from "../format/numbers.js";
 import { type Advice, adviceOn } from "../order/advice.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useIsLive } from "../state/use-is-live.js";
@@ -17,48 +18,63 @@ export interface PositionFormProps {
   readonly onDone: () => void;
 }
 
-/**
- * Sends once at a time. `onDone` runs if it succeeded; also if its outcome is unknown, because a form
- * that stays open asks to be sent again. A failure is shown in the form, unless it was closed: toasts are
- * behind the dialog, where they cannot be read or dismissed.
- */
-export function useSend(onDone: () => void) {
+/** Why an action of a dialog failed, shown in it while it is open: toasts are behind it. */
+export function useFailure() {
   const terminal = useTerminal();
-  const [isSending, setSending] = useState(false);
   const [advice, setAdvice] = useState<Advice>();
-  const isBusy = useRef(false);
   const isShown = useIsShown();
-  const showFailure = (error: unknown) => {
-    // A form whose outcome is unknown closes.
-    if (isUnknown(error) || !isShown.current) {
+  const show = (error: unknown) => {
+    if (!isShown.current) {
       terminal.report(error);
       return;
     }
     setAdvice(adviceOn(error));
     terminal.noteEndOfSession(error);
   };
+  return { advice, show, clear: () => setAdvice(undefined) };
+}
+
+/**
+ * Sends once at a time. `onDone` runs if it succeeded; also if its outcome is unknown, when it must close
+ * the form: one that stays open asks to be sent again. A failure is shown in the form, unless it was closed: toasts are
+ * behind the dialog, where they cannot be read or dismissed.
+ */
+export function useSend(onDone: (outcome: "done" | "unknown") => void) {
+  const terminal = useTerminal();
+  const [isSending, setSending] = useState(false);
+  const { advice, show, clear } = useFailure();
+  const isBusy = useRef(false);
+  // A form whose outcome is unknown closes.
+  const showFailure = (error: unknown) => (isUnknown(error) ? terminal.report(error) : show(error));
   const send = async (action: (session: Session) => Promise<unknown>) => {
     if (isBusy.current) return;
     isBusy.current = true;
     setSending(true);
-    setAdvice(undefined);
+    clear();
     const outcome = await terminal.attempt(action, showFailure);
     isBusy.current = false;
     setSending(false);
-    if (outcome !== "failed") onDone();
+    if (outcome !== "failed") onDone(outcome);
   };
   return { isSending, advice, send };
 }
 
+/** Floored to cents; a gap until it is known. */
+export function Dollars({ value }: { readonly value: number | undefined }) {
+  return value === undefined ? <span className="skeleton" /> : formatAvailable(value);
+}
+
 interface Props {
   readonly isReady: boolean;
+  /** Why the market takes none of it. */
+  readonly why?: string | undefined;
   readonly isSending: boolean;
   /** Why it failed. */
   readonly advice: Advice | undefined;
   readonly children: ReactNode;
 }
 
-export function SendButton({ isReady, isSending, advice, children }: Props) {
+export function SendButton({ isReady, why, isSending, advice, children }: Props) {
   const isLive = useIsLive();
   return (
     <>
@@ -66,9 +82,9 @@ export function SendButton({ isReady, isSending, advice, children }: Props) {
       <button
         type="submit"
         className="button primary wide"
-        disabled={!isReady || isSending || !isLive}
+        disabled={!isReady || isSending || !isLive || why !== undefined}
       >
-        {isSending ? "Sending…" : isLive ? children : "Reconnecting…"}
+        {isSending ? "Sending…" : isLive ? (why ?? children) : "Reconnecting…"}
       </button>
     </>
   );

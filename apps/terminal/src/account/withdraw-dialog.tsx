@@ -6,7 +6,7 @@
 import type { Chain, Token, Withdrawal } from "@perpgate/protocol";
 import { CHAINS, fromMicros, TOKENS, toMicrosFloor } from "@perpgate/protocol/core";
 import { type FormEvent, useEffect, useMemo, useState } from "react";
-import { formatAvailable, formatDollars } from "../format/numbers.js";
+import { formatDollars } from "../format/numbers.js";
 import {
   amountProblem,
   largestWithdrawal,
@@ -21,7 +21,7 @@ import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
 import { ONCE, Refresher } from "../venue/refresher.js";
 import { ReservesLine } from "./reserves-line.js";
-import { SendButton, useSend } from "./send-button.js";
+import { Dollars, SendButton, useSend } from "./send-button.js";
 import { Choice, offeredOr } from "./transfer-form.js";
 import { WithdrawalSteps } from "./withdrawal-steps.js";
 
@@ -49,15 +49,18 @@ interface FormProps {
   readonly onSent: (withdrawal: Withdrawal) => void;
 }
 
-function WithdrawForm({ rules, onSent }: FormProps) {
-  const { account, dialog, sessions } = useTerminal();
-  const available = useStore(account.account, (value) => value?.available) ?? 0;
+export function WithdrawForm({ rules, onSent }: FormProps) {
+  const { account, dialog, orders, sessions } = useTerminal();
+  const known = useStore(account.account, (value) => value?.available);
+  const available = known ?? 0;
   const state = useStore(sessions.state);
   const [wantedChain, setChain] = useState<Chain>();
   const [wantedToken, setToken] = useState<Token>();
   const [text, setText] = useState("");
-  // Its outcome may be unknown: the list of withdrawals shows it.
-  const { isSending, advice, send } = useSend(() => undefined);
+  const { isSending, advice, send } = useSend((outcome) => {
+    // The list of what has no answer is behind the dialog.
+    if (outcome === "unknown") dialog.set("none");
+  });
   const chains = CHAINS.filter((name) => rules.chains.some((each) => each.chain === name));
   const chain = offeredOr(chains, wantedChain);
   const paid = rules.chains.find((each) => each.chain === chain)?.tokens ?? [];
@@ -69,13 +72,14 @@ function WithdrawForm({ rules, onSent }: FormProps) {
   const most = largestWithdrawal(rules, available);
   const amount = numberIn(text) ?? 0;
   const problem =
-    stepProblem(text) ?? (amount > 0 ? amountProblem(rules, available, amount) : undefined);
-  const isReady = amount > 0 && problem === undefined;
+    stepProblem(text) ??
+    (amount > 0 && known !== undefined ? amountProblem(rules, known, amount) : undefined);
+  const isReady = known !== undefined && amount > 0 && problem === undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isReady) return;
     void send(async (session) => {
-      const made = await session.withdraw({ chain, token, amount });
+      const made = await orders.withdraw(session, { chain, token, amount });
       account.refreshSoon();
       onSent(made);
     }).then(() => {
@@ -93,14 +97,23 @@ function WithdrawForm({ rules, onSent }: FormProps) {
       </div>
       <NumberField
         label="Amount"
-        aside={<span>Available {formatAvailable(available)}</span>}
+        aside={
+          <span>
+            Available <Dollars value={known} />
+          </span>
+        }
         value={text}
         placeholder="0.00"
         unit={token}
         problem={problem}
         onChange={setText}
       >
-        <button type="button" className="inside" onClick={() => setText(most.toFixed(2))}>
+        <button
+          type="button"
+          className="inside"
+          disabled={known === undefined}
+          onClick={() => setText(most.toFixed(2))}
+        >
           Max
         </button>
       </NumberField>

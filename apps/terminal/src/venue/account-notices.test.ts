@@ -29,17 +29,28 @@ const LIQUIDATION: Fill = {
   clientOrderId: null,
 };
 
-function start(
-  readOrder: () => Promise<Order | undefined> = async () => undefined,
-  ledger: readonly LedgerEntry[] = [],
-) {
+interface Account {
+  readonly readOrder: () => Promise<Order | undefined>;
+  /** Newest first. */
+  readonly ledger: readonly LedgerEntry[];
+  /** What presses in the page have done. */
+  readonly own: readonly string[];
+}
+
+function start({ readOrder, ledger = [], own = [] }: Partial<Account> = {}) {
   const toasts = new Toasts();
   const changed: string[] = [];
   const notices = new AccountNotices({
     toasts,
     view: () => undefined,
-    readOrder,
-    readLedger: async () => ledger,
+    readOrder: readOrder ?? (async () => undefined),
+    readLedger: async ({ symbol, limit, before }) => {
+      const rows = ledger.filter((entry) => entry.symbol === symbol);
+      const at = before === undefined ? 0 : rows.findIndex(({ id }) => id === before) + 1;
+      return rows.slice(at, at + limit);
+    },
+    hasPlaced: ({ orderId }) => own.includes(orderId),
+    hasCanceled: ({ orderId }) => own.includes(orderId),
     onChanged: ({ status }) => changed.push(status),
   });
   const update = (
@@ -57,10 +68,42 @@ function start(
 
 describe("account notices", () => {
   test("a new order: no notice, its result says it", () => {
-    const { update, titles, changed } = start();
+    const { update, titles, changed } = start({ own: [RESTING.orderId] });
     update(RESTING, undefined);
+    update({ ...RESTING, status: "filled", filledSize: 0.5 }, undefined);
     expect(titles()).toEqual([]);
-    expect(changed).toEqual(["resting"]);
+    expect(changed).toEqual(["resting", "filled"]);
+  });
+
+  test("an order that was placed elsewhere: no notice until it fills, which it may do at once", () => {
+    const { update, titles } = start();
+    const filled: Order = { ...RESTING, status: "filled", filledSize: 0.5 };
+    update(RESTING, undefined);
+    update({ ...RESTING, status: "canceled", reason: "book_empty" }, undefined);
+    update(filled, undefined, "snapshot");
+    expect(titles()).toEqual([]);
+    update(filled, undefined);
+    expect(titles()).toEqual(["Filled: BTCUSD"]);
+  });
+
+  test("an exit that is filled in the frame in which it appears: said, also of an order of this page", () => {
+    const { update, titles } = start({ own: ["7.1"] });
+    update(
+      { ...STOP, orderId: "7.1", parentOrderId: "7", status: "filled", filledSize: 0.5 },
+      undefined,
+    );
+    expect(titles()).toEqual(["Stop triggered, filled: BTCUSD"]);
+  });
+
+  test("a cancel that was pressed here: no notice; one from elsewhere has one", () => {
+    const canceled: Order = { ...RESTING, status: "canceled", reason: "requested" };
+    const here = start({ own: [RESTING.orderId] });
+    here.update(canceled, RESTING);
+    expect(here.titles()).toEqual([]);
+    expect(here.changed).toEqual(["canceled"]);
+    const elsewhere = start();
+    elsewhere.update(canceled, RESTING);
+    expect(elsewhere.titles()).toEqual(["Canceled: BTCUSD"]);
   });
 
   test("fills of one order: one notice, replaced", () => {
@@ -120,8 +163,23 @@ describe("account notices", () => {
       accrued: false,
       time: 1,
     };
-    const other = { ...entry, id: "4-9", reference: "4", amount: -5 };
-    const { notices, toasts } = start(undefined, [entry, other]);
+    const before = { ...entry, id: "4-9", reference: "4", amount: -5 };
+    // The venue lists the PnL of each fill under the same kind.
+    const pnl = (reference: string, amount: number) => ({
+      ...entry,
+      id: `${reference}1`,
+      reference,
+      amount,
+    });
+    // More than a page of them, and of others since.
+    const since = Array.from({ length: 900 }, (_, at) => ({
+      ...entry,
+      id: `${2_000 - at}-1`,
+      kind: "pnl" as const,
+      reference: `${2_000 - at}-0`,
+    }));
+    const own = [pnl("12-0", -32.65), entry, pnl("9-1", -40), pnl("9-0", -150)];
+    const { notices, toasts } = start({ ledger: [...since, ...own, before] });
     const parts: Fill[] = [
       { ...LIQUIDATION, size: 0.2, realizedPnl: -150 },
       { ...LIQUIDATION, id: "9-1", kind: "backstop", size: 0.05, realizedPnl: -40 },
@@ -156,7 +214,9 @@ describe("account notices", () => {
 
   test("an order that is missing after an outage: read, and said", async () => {
     const gone = { ...RESTING, orderId: "8" };
-    const { update, titles, changed } = start(async () => ({ ...gone, status: "filled" }));
+    const { update, titles, changed } = start({
+      readOrder: async () => ({ ...gone, status: "filled" }),
+    });
     update(RESTING, gone, "snapshot");
     await expect.poll(titles, POLL).toEqual(["Filled: BTCUSD"]);
     expect(changed).toEqual(["resting", "filled"]);

@@ -11,19 +11,31 @@ import { reasonText } from "../order/reasons.js";
 import type { Toasts } from "../ui/toasts.js";
 import { type MarketView, priceText, sizeText } from "./market-view.js";
 
+export interface LedgerQuery {
+  readonly symbol: string;
+  readonly limit: number;
+  readonly before?: string;
+}
+
 interface NoticeSources {
   readonly toasts: Pick<Toasts, "show">;
   view(symbol: string): MarketView | undefined;
   /** An order that is no longer among the open ones, as the venue has it. */
   readOrder(orderId: string): Promise<Order | undefined>;
-  /** The newest entries of the ledger, which has the charges of liquidations. */
-  readLedger(): Promise<readonly LedgerEntry[]>;
+  /** A page of a market's ledger, newest first, which has the charges of liquidations. */
+  readLedger(query: LedgerQuery): Promise<readonly LedgerEntry[]>;
+  /** Whether a press in this page has placed the order. */
+  hasPlaced(order: Order): boolean;
+  /** Whether a press in this page has canceled the order. */
+  hasCanceled(order: Order): boolean;
   /** Called with every order that changed. */
   onChanged(order: Order): void;
 }
 
 /** After a long outage the list of open orders may differ by many. */
 const MOST_READ = 20;
+
+const LEDGER_PAGE = 500;
 
 /** One liquidation may go on over several ticks. */
 const SAME_EVENT_MS = 10_000;
@@ -47,7 +59,10 @@ export class AccountNotices {
   constructor(private readonly sources: NoticeSources) {}
 
   orders({ type, orders }: OrdersFrame, known: ReadonlyMap<string, Order> | undefined): void {
-    for (const order of orders) this.changed(order, known?.get(order.orderId));
+    for (const order of orders) {
+      const before = known?.get(order.orderId);
+      this.changed(order, before ?? (type === "update" ? this.beforeFirst(order) : undefined));
+    }
     if (type !== "snapshot" || known === undefined) return;
     // Missing in a snapshot: ended while there was no line.
     const ids = new Set(orders.map(({ orderId }) => orderId));
@@ -71,15 +86,22 @@ export class AccountNotices {
     }
   }
 
+  /** What was placed elsewhere may have filled at once; what was placed here has a result instead. */
+  private beforeFirst(order: Order): Order | undefined {
+    const { filledSize, type, parentOrderId } = order;
+    // An exit is not what its order did when it was placed.
+    const isResult = parentOrderId === undefined && this.sources.hasPlaced(order);
+    if (filledSize === 0 || isResult) return undefined;
+    return { ...order, status: type === "stop" ? "pending" : "resting", filledSize: 0 };
+  }
+
   /** The charge is in no fill. */
   private async addCharge(title: string, symbol: string): Promise<void> {
-    const ledger = await this.sources.readLedger().catch(() => []);
+    const entries = await this.readSince(this.forced.get(title), symbol).catch(() => []);
     const { positions } = this.forced.get(title) ?? {};
-    const charges = ledger.filter(
-      (entry) =>
-        entry.kind === "liquidation" &&
-        entry.symbol === symbol &&
-        positions?.has(positionIn(entry.reference)) === true,
+    // The entries of fills refer to the fill, and are in the PnL already.
+    const charges = entries.filter(
+      ({ kind, reference }) => kind === "liquidation" && positions?.has(reference) === true,
     );
     if (charges.length === 0) return;
     this.showForced(
@@ -87,6 +109,24 @@ export class AccountNotices {
       symbol,
       charges.reduce((sum, { amount }) => sum - amount, 0),
     );
+  }
+
+  /** The ledger of the market back to the event's first command, which may have many fills. */
+  private async readSince(
+    event: ForcedEvent | undefined,
+    symbol: string,
+  ): Promise<readonly LedgerEntry[]> {
+    const first = Math.min(...[...(event?.positions ?? [])].map(Number));
+    const entries: LedgerEntry[] = [];
+    for (;;) {
+      const oldest = entries.at(-1)?.id;
+      const cursor = oldest === undefined ? {} : { before: oldest };
+      const page = await this.sources.readLedger({ symbol, limit: LEDGER_PAGE, ...cursor });
+      entries.push(...page);
+      const last = page.at(-1);
+      if (last === undefined || page.length < LEDGER_PAGE) return entries;
+      if (Number(positionIn(last.id)) < first) return entries;
+    }
   }
 
   private showForced(title: string, symbol: string, charge: number | undefined): void {
@@ -121,6 +161,7 @@ export class AccountNotices {
       const title = order.status === "filled" ? "Filled" : "Partly filled";
       this.show("good", isTriggered ? `Stop triggered, ${title.toLowerCase()}` : title, order, key);
     } else if (order.status === "canceled") {
+      if (this.sources.hasCanceled(order)) return;
       this.show(
         "info",
         isTriggered && before.type === "stop" ? endOfStop(order) : "Canceled",

@@ -9,7 +9,7 @@
  * bounces, a button pressed twice. It is one order.
  */
 
-import type { CanceledOrders } from "@perpgate/protocol";
+import type { CanceledOrders, Order } from "@perpgate/protocol";
 import { MAX_BATCH_OPERATIONS } from "@perpgate/protocol/core";
 import {
   ConnectionError,
@@ -35,6 +35,8 @@ const CANCEL_ALL = "Cancel of all orders";
 /** A press does not wait longer for the venue's time. */
 const TIME_RULES = { retries: 0, timeoutMs: 2_000 };
 
+type WithdrawalTerms = Parameters<Session["withdraw"]>[0];
+
 interface OrderServices extends ProofSources {
   readonly client: ProofSources["client"] & Pick<PerpgateClient, "time">;
   readonly line: Pick<Line, "requireLive">;
@@ -44,6 +46,10 @@ interface OrderServices extends ProofSources {
 export class PageOrderClient {
   readonly book: ReceiptBook;
   readonly unsettled: UnsettledRequests;
+  /** Nonces of the requests that placed orders. */
+  private readonly placed = new Set<number>();
+  /** Orders that were asked to be canceled. */
+  private readonly canceled = new Set<string>();
   private last: { readonly subject: string; readonly answer: Promise<OrderResult> } | undefined;
 
   constructor(private readonly services: OrderServices) {
@@ -53,6 +59,17 @@ export class PageOrderClient {
       () => this.validity(),
       () => this.askTime(),
     );
+  }
+
+  /** Whether a press here has placed it; known before the stream or an answer shows it. */
+  hasPlaced({ nonce }: Pick<Order, "nonce">): boolean {
+    return this.placed.has(nonce);
+  }
+
+  /** Whether a press here has canceled it, or the order whose exit it is. */
+  hasCanceled({ orderId, parentOrderId, reason }: Order): boolean {
+    if (reason === "requested") return this.canceled.has(orderId);
+    return parentOrderId !== undefined && this.canceled.has(parentOrderId);
   }
 
   get results(): Store<readonly OrderResult[]> {
@@ -89,6 +106,8 @@ export class PageOrderClient {
   forget(): void {
     this.book.forget();
     this.unsettled.forget();
+    this.placed.clear();
+    this.canceled.clear();
     this.last = undefined;
   }
 
@@ -106,12 +125,20 @@ export class PageOrderClient {
 
   /** Sends several operations with one signature; `subject` says what they do together. */
   batch(session: Session, operations: readonly NewOperation[], subject: string) {
+    for (const operation of operations) {
+      if (operation.op === "cancel" && operation.orderId !== undefined) {
+        this.canceled.add(operation.orderId);
+      }
+    }
     return this.unsettled.submit({
       session,
       subject,
       title: subject,
       places: operations.every(({ op }) => op === "place") ? operations.length : undefined,
-      send: (terms, options) => session.batch(operations, { ...terms, ...options }),
+      send: (terms, options) => {
+        this.placed.add(terms.nonce);
+        return session.batch(operations, { ...terms, ...options });
+      },
       outcomeIn: ({ results }) => shownOutcome(results),
     });
   }
@@ -128,9 +155,24 @@ export class PageOrderClient {
     });
   }
 
+  /** Has money paid to the account's own address. */
+  withdraw(session: Session, terms: WithdrawalTerms) {
+    const { chain, token, amount } = terms;
+    return this.unsettled.submit({
+      session,
+      // Of any amount: two may not be on their way because the first one's answer was lost.
+      subject: "Withdrawal",
+      title: `Withdrawal of ${amount.toFixed(2)} ${token} on ${chain}`,
+      withdraws: true,
+      send: ({ nonce }, options) => session.withdraw(terms, { nonce, ...options }),
+      outcomeIn: () => EXECUTED,
+    });
+  }
+
   /** Cancels an order. It has no nonce: that the order is canceled is the answer to the first try. */
   async cancel(session: Session, orderId: string): Promise<void> {
     const options = { ...(await this.validity()), budgetMs: BUDGET_MS };
+    this.canceled.add(orderId);
     await this.unsettled.once(
       session,
       `Cancel of order ${orderId}`,
@@ -145,6 +187,7 @@ export class PageOrderClient {
    */
   cancelAll(session: Session, open: readonly string[]): Promise<CanceledOrders> {
     this.services.line.requireLive();
+    for (const orderId of open) this.canceled.add(orderId);
     return this.unsettled.once(
       session,
       CANCEL_ALL,
@@ -196,6 +239,7 @@ export class PageOrderClient {
     options: SendOptions,
   ): Promise<OrderResult> {
     const begin = performance.now();
+    if (order.nonce !== undefined) this.placed.add(order.nonce);
     const { replayed, ...ack } = await fastestTransport(session).placeOrder(order, options);
     const browserMs = performance.now() - begin;
     const result = newResult(ack, { type: order.type, replayed, browserMs });

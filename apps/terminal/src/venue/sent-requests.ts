@@ -17,6 +17,8 @@ export interface SentRequest {
   readonly validUntil: number;
   /** How many orders it places; undefined for what the orders with its nonce do not show. */
   readonly places?: number | undefined;
+  /** Whether it withdraws: it is among the account's withdrawals, with its nonce, once it was executed. */
+  readonly withdraws?: boolean | undefined;
   readonly subject: string;
   readonly title: string;
 }
@@ -58,8 +60,10 @@ function readSent(): readonly SentRequest[] {
 
 function isSentRequest(value: unknown): value is SentRequest {
   if (typeof value !== "object" || value === null) return false;
-  const { address, nonce, validUntil, places, subject, title } = value as Partial<SentRequest>;
+  const { address, nonce, validUntil, places, withdraws, subject, title } =
+    value as Partial<SentRequest>;
   return (
+    typeof (withdraws ?? false) === "boolean" &&
     [address, subject, title].every((each) => typeof each === "string") &&
     [nonce, validUntil, places ?? 0].every((each) => Number.isSafeInteger(each))
   );

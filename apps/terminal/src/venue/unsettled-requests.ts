@@ -65,6 +65,8 @@ interface SignedRequest<T> {
   readonly title: string;
   /** How many orders it places; undefined for what the orders with its nonce do not show. */
   readonly places?: number | undefined;
+  /** A withdrawal has no end of validity in the interface: after that of others it is looked for, not sent again. */
+  readonly withdraws?: boolean;
   send(terms: Terms, options: SendOptions): Promise<T>;
   outcomeIn(answer: T): ShownOutcome;
 }
@@ -130,12 +132,12 @@ export class UnsettledRequests {
 
   /** Sends a request with a nonce, by which it is settled. */
   submit<T>(request: SignedRequest<T>): Promise<T> {
-    const { session, subject, title, places } = request;
+    const { session, subject, title, places, withdraws } = request;
     const { address } = session;
     const owner = this.current;
     return this.guarded(subject, async () => {
       const terms = { ...(await this.validity()), nonce: session.newNonce() };
-      const sent = { address, ...terms, places, subject, title };
+      const sent = { address, ...terms, places, withdraws, subject, title };
       const send = (isRepeat: boolean) => request.send(terms, { budgetMs: BUDGET_MS, isRepeat });
       this.sent.add(sent);
       try {
@@ -145,6 +147,7 @@ export class UnsettledRequests {
       } catch (error) {
         if (isUnknown(error)) {
           const repeat = async () => {
+            if (withdraws === true && (await this.isOver(sent))) return this.lookUp(session, sent);
             try {
               return request.outcomeIn(await send(true));
             } catch (again) {
@@ -189,10 +192,16 @@ export class UnsettledRequests {
     return { key: String(nonce), nonce, address, subject, title, lookUp };
   }
 
-  /** @throws ConnectionError, of unknown outcome, while the orders may still appear or cannot be read. */
+  /** @throws ConnectionError, of unknown outcome, while it may still appear or cannot be read. */
   private async lookUp(session: Session, sent: SentRequest): Promise<ShownOutcome> {
-    const { nonce, places } = sent;
+    const { nonce, places, withdraws } = sent;
     const isOver = await this.isOver(sent);
+    if (withdraws === true) {
+      const known = await session.withdrawals().catch((cause: unknown) => {
+        throw new ConnectionError("the withdrawals could not be read", { cause });
+      });
+      if (known.some((each) => each.nonce === nonce)) return EXECUTED;
+    }
     if (places === undefined) {
       if (!isOver) throw new ConnectionError("it may still be executed");
       return UNKNOWN;

@@ -1,14 +1,14 @@
 /** Sign-in, session, account data and deposits. */
 
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { expect } from "vitest";
 import { CHAINS, ChainGateway } from "../chain-gateway.js";
 import { HEARD_NOTIFICATIONS } from "../heard.js";
 import type { PageTest } from "../page-test.js";
 import { PayingGateway } from "../paying-gateway.js";
 import { ICON, injectWallet, requestsOf } from "../test-wallet.js";
-import { intercept, OFFLINE, POLL } from "../trading-page.js";
+import { intercept, OFFLINE, POLL, type TradingPage } from "../trading-page.js";
 
 export function accountTests(test: PageTest): void {
   test("wallet: announced by EIP-6963, may decline, signs once; another account signs out, another chain is said", async ({
@@ -376,18 +376,7 @@ export function withdrawalTests(test: PageTest): void {
     const opened = await open({ url: venue.gateway.url });
     const { page } = opened;
     const banner = page.getByRole("banner");
-    await banner.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("button", { name: "Create a burner key" }).click();
-    await banner.getByRole("button", { name: "Deposit" }).click();
-    const txHash = "7".repeat(64);
-    await page.getByRole("textbox", { name: "Transaction hash" }).fill(`0x${txHash}`);
-    await page.getByRole("button", { name: "Register the transfer" }).click();
-    const notice = page.getByText(/Number \d+\. See Deposits\./);
-    const [depositId = ""] = /\d+/.exec(await notice.innerText()) ?? [];
-    const address = (await banner.locator(".who").getAttribute("title")) ?? "";
-    await venue.credit(Number(depositId), txHash, address, 40);
-    await opened.untilAvailable((dollars) => dollars === 40);
-
+    const address = await fund(venue, opened);
     await banner.getByRole("button", { name: "Withdraw" }).click();
     const dialog = page.getByRole("dialog", { name: "Withdraw" });
     expect(await dialog.getByTestId("payee").innerText()).toBe(address);
@@ -425,6 +414,80 @@ export function withdrawalTests(test: PageTest): void {
     expect((await saving).suggestedFilename()).toMatch(/^withdrawal-\d+\.json$/);
     opened.expectClean();
   });
+
+  test("venue that pays: a withdrawal whose answer is lost is not sent twice, also after a reload; then it is settled", async ({
+    open,
+    pageFolder,
+    onTestFinished,
+  }) => {
+    const venue = await PayingGateway.start(pageFolder);
+    onTestFinished(() => venue.gateway.remove());
+    const opened = await open({ url: venue.gateway.url });
+    const { page } = opened;
+    await fund(venue, opened);
+    const dialog = page.getByRole("dialog", { name: "Withdraw" });
+    const withdraw = async () => {
+      await page.getByRole("banner").getByRole("button", { name: "Withdraw" }).click();
+      await dialog.getByRole("textbox", { name: "Amount" }).fill("12");
+      await opened.press(dialog.getByRole("button", { name: "Withdraw 12.00" }));
+    };
+    const settled = page.locator(".toast", {
+      hasText: /^Withdrawal of 12\.00 USDC on ethereum: executed/,
+    });
+    const path = "**/v1/bridge/withdrawals";
+    const hide = async (route: Route) => {
+      if (route.request().method() === "POST") await route.fetch();
+      await route.abort();
+    };
+    let end = await intercept(page, path, hide);
+    await withdraw();
+    await page
+      .getByTestId("unsettled")
+      .getByText(/^Withdrawal of 12\.00 USDC on ethereum: outcome unknown/)
+      .waitFor();
+    await dialog.waitFor({ state: "detached" });
+    await withdraw();
+    await dialog.getByRole("alert").getByText("Still waiting for an answer").waitFor();
+    await page.keyboard.press("Escape");
+    await end();
+    await settled.waitFor();
+    await opened.untilAvailable((dollars) => dollars === 27.5);
+
+    // The next page looks for it: the same bytes may not be sent in another session.
+    end = await intercept(page, path, hide);
+    await withdraw();
+    await page.getByTestId("unsettled").waitFor();
+    await page.reload();
+    await page.getByTestId("unsettled").waitFor();
+    await withdraw();
+    await dialog.getByRole("alert").getByText("Still waiting for an answer").waitFor();
+    await page.keyboard.press("Escape");
+    await end();
+    await settled.waitFor();
+    await opened.untilAvailable((dollars) => dollars === 15);
+    await opened.tab(/Withdrawals/);
+    const rows = page.getByRole("table", { name: "Withdrawals" }).locator("tbody tr");
+    await expect.poll(() => rows.count(), POLL).toBe(2);
+    opened.expectClean(OFFLINE);
+  });
+}
+
+/** Signs in with a burner key that has 40 dollars; returns its address. */
+async function fund(venue: PayingGateway, opened: TradingPage): Promise<string> {
+  const { page } = opened;
+  const banner = page.getByRole("banner");
+  await banner.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Create a burner key" }).click();
+  await banner.getByRole("button", { name: "Deposit" }).click();
+  const txHash = "7".repeat(64);
+  await page.getByRole("textbox", { name: "Transaction hash" }).fill(`0x${txHash}`);
+  await page.getByRole("button", { name: "Register the transfer" }).click();
+  const notice = page.getByText(/Number \d+\. See Deposits\./);
+  const [depositId = ""] = /\d+/.exec(await notice.innerText()) ?? [];
+  const address = (await banner.locator(".who").getAttribute("title")) ?? "";
+  await venue.credit(Number(depositId), txHash, address, 40);
+  await opened.untilAvailable((dollars) => dollars === 40);
+  return address;
 }
 
 /** Runs inside the page: the burner wallet as an earlier release kept it. */
