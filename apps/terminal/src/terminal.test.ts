@@ -260,6 +260,23 @@ test.each([
   expect(notesAt(near)).not.toContain(BEYOND_LIQUIDATION);
 });
 
+test("a plain stop that reduces, beyond the liquidation price of its position: the form says so", async () => {
+  const { maker, session, terminal, view, mark } = await start();
+  const position = await openPosition(maker, session, mark);
+  terminal.account.positions.set(new Map([[position.symbol, position]]));
+  terminal.book.show("BTCUSD");
+  await until(() => terminal.book.state.get() !== undefined);
+  const notesAt = (price: number) => {
+    const terms = { side: "short", type: "stop", reduceOnly: true } as const;
+    const form = { ...terms, unit: "size", amount: String(SIZE), price: String(price) } as const;
+    const notes = orderNotes(view, { ...EMPTY_FORM, ...form }, readOrder(terminal, form));
+    return notes.map(({ text }) => text);
+  };
+  const liquidation = position.liquidationPrice ?? 0;
+  expect(notesAt(liquidation)).toContain(BEYOND_LIQUIDATION);
+  expect(notesAt(Math.ceil(liquidation) + 1)).not.toContain(BEYOND_LIQUIDATION);
+});
+
 test("an order larger than the position of the other side: the form says what it opens", async () => {
   const { maker, session, terminal, view, mark } = await start();
   const position = await openPosition(maker, session, mark);

@@ -11,10 +11,12 @@ interface ActionButtonProps {
   readonly busyText?: string;
   /** Enter in a field of its form presses it. */
   readonly isSubmit?: boolean;
+  /** Why it cannot be done now. */
+  readonly why?: string | undefined;
   readonly act: () => Promise<unknown>;
 }
 
-export function ActionButton({ label, children, busyText, isSubmit, act }: ActionButtonProps) {
+export function ActionButton({ label, children, busyText, isSubmit, why, act }: ActionButtonProps) {
   const isLive = useIsLive();
   const [isBusy, setBusy] = useState(false);
   const isPressed = useRef(false);
@@ -33,8 +35,8 @@ export function ActionButton({ label, children, busyText, isSubmit, act }: Actio
     <button
       type={isSubmit === true ? "submit" : "button"}
       className="button small"
-      disabled={isBusy || !isLive}
-      title={isLive ? undefined : "The line to the venue is down"}
+      disabled={isBusy || !isLive || why !== undefined}
+      title={isLive ? why : "The line to the venue is down"}
       aria-label={label}
       onClick={() => void press()}
     >

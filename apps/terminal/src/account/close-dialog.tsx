@@ -3,7 +3,7 @@
 import type { FormEvent } from "react";
 import { formatSigned } from "../format/numbers.js";
 import { countOf } from "../format/text.js";
-import { closeAtMarket } from "../order/closing.js";
+import { closeAtMarket, closedTextOfAll } from "../order/closing.js";
 import { closingSlippagePpm } from "../order/order-settings.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
@@ -52,7 +52,12 @@ export default function CloseDialog({ symbol: only, onClose }: Props) {
           ))}
           <Fact label="Unrealised PnL">{formatSigned(unrealized, 2)}</Fact>
         </dl>
-        <SendButton isReady={positions.length > 0} isSending={isSending} advice={advice}>
+        <SendButton
+          isReady={positions.length > 0}
+          why={closedTextOfAll(terminal, positions)}
+          isSending={isSending}
+          advice={advice}
+        >
           Close {countOf(positions.length, "position")}
         </SendButton>
       </form>

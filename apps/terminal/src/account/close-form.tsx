@@ -11,7 +11,7 @@ import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
 import { livePosition } from "../venue/live-position.js";
-import { sizeText } from "../venue/market-view.js";
+import { closedText, sizeText } from "../venue/market-view.js";
 import { useRefresh } from "./live-pnl.js";
 import { type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
@@ -104,7 +104,7 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
           {isReady ? formatSigned(pnl, 2) : NO_VALUE}
         </Fact>
       </dl>
-      <SendButton isReady={isReady} isSending={isSending} advice={advice}>
+      <SendButton isReady={isReady} why={closedText(market)} isSending={isSending} advice={advice}>
         Close {sizeText(view, closed)} {market.base}
       </SendButton>
     </form>

@@ -2,12 +2,13 @@
 
 import type { Order } from "@perpgate/protocol";
 import type { OrderAmendment } from "@perpgate/sdk";
-import { type KeyboardEvent, useEffect, useRef } from "react";
-import { amendmentOf, canResize, priceOfOrder } from "../order/amendment.js";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { amendmentOf, asksToAmend, canResize, priceOfOrder } from "../order/amendment.js";
+import { ConfirmAmend } from "../order/confirm-amend.js";
 import { isTooLarge, numberIn } from "../order/order-form-state.js";
 import { stepProblem } from "../order/typed-steps.js";
 import { type Terminal, useTerminal } from "../terminal.js";
-import type { MarketView } from "../venue/market-view.js";
+import { closedTextOf, type MarketView } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 
 /**
@@ -62,14 +63,24 @@ export function DraftCell({ order, draft, name, onDraft }: DraftProps & { name: 
 export function DraftActions({ order, draft, onDraft }: DraftProps) {
   const terminal = useTerminal();
   const { orderId } = order;
+  const view = terminal.marketFeed.view(order.symbol);
+  const [asked, setAsked] = useState<OrderAmendment>();
+  const save = async () => {
+    if (!isValid(order, draft, view)) return;
+    const amendment = amendmentIn(order, draft);
+    const position = terminal.account.positions.get()?.get(order.symbol);
+    if (amendment === undefined) onDraft(undefined);
+    else if (asksToAmend(order, amendment, position)) setAsked(amendment);
+    else await send(terminal, amendment, onDraft);
+  };
+  const answer = (isConfirmed: boolean) => {
+    setAsked(undefined);
+    if (isConfirmed && asked !== undefined) void send(terminal, asked, onDraft);
+  };
   return (
     <form id={formOf(order)} className="row" onSubmit={(event) => event.preventDefault()}>
-      {isValid(order, draft, terminal.marketFeed.view(order.symbol)) ? (
-        <ActionButton
-          isSubmit
-          label={`Save order ${orderId}`}
-          act={() => save(terminal, order, draft, onDraft)}
-        >
+      {isValid(order, draft, view) ? (
+        <ActionButton isSubmit why={closedTextOf(view)} label={`Save order ${orderId}`} act={save}>
           Save
         </ActionButton>
       ) : (
@@ -85,6 +96,9 @@ export function DraftActions({ order, draft, onDraft }: DraftProps) {
       <button type="button" className="button small" onClick={() => onDraft(undefined)}>
         Discard
       </button>
+      {asked !== undefined && view !== undefined && (
+        <ConfirmAmend view={view} order={order} amendment={asked} onAnswer={answer} />
+      )}
     </form>
   );
 }
@@ -100,18 +114,12 @@ function formOf({ orderId }: Order): string {
 }
 
 /** An order that the venue refuses to amend keeps its draft. */
-async function save(
+async function send(
   terminal: Terminal,
-  order: Order,
-  draft: Draft,
+  amendment: OrderAmendment,
   onDraft: OnDraft,
 ): Promise<void> {
-  if (!isValid(order, draft, terminal.marketFeed.view(order.symbol))) return;
-  const amendment = amendmentIn(order, draft);
-  const outcome =
-    amendment === undefined
-      ? "done"
-      : await terminal.attempt((session) => terminal.orders.amend(session, amendment));
+  const outcome = await terminal.attempt((session) => terminal.orders.amend(session, amendment));
   if (outcome !== "failed") onDraft(undefined);
 }
 

@@ -7,7 +7,7 @@ import { formatDayAndClock } from "../format/text.js";
 import { canAmend, canResize, priceOfOrder } from "../order/amendment.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
-import { priceText, sizeText } from "../venue/market-view.js";
+import { closedTextOf, priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type DataColumn, DataTable } from "./data-table.js";
 import { type Draft, DraftActions, DraftCell, type OnDraft } from "./order-draft.js";
@@ -94,6 +94,7 @@ interface ActionsProps {
 }
 
 function Actions({ order, draft, onDraft }: ActionsProps) {
+  const why = closedTextOf(useTerminal().marketFeed.view(order.symbol));
   const amend = useRef<HTMLButtonElement>(null);
   const wasAmending = useRef(false);
   useEffect(() => {
@@ -110,6 +111,8 @@ function Actions({ order, draft, onDraft }: ActionsProps) {
           ref={amend}
           type="button"
           className="button small"
+          disabled={why !== undefined}
+          title={why}
           aria-label={`Amend order ${order.orderId}`}
           onClick={begin}
         >

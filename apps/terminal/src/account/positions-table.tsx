@@ -11,13 +11,13 @@ import {
   toneOf,
 } from "../format/numbers.js";
 import { RISK_TONES } from "../maths/position-risk.js";
-import { attachedExits, closeAtMarket, exitOrder } from "../order/closing.js";
+import { attachedExits, closeAtMarket, closedTextOfAll, exitOrder } from "../order/closing.js";
 import { orderSettings } from "../order/order-settings.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
 import { type LivePosition, livePosition } from "../venue/live-position.js";
-import { priceText, sizeText } from "../venue/market-view.js";
+import { closedTextOf, priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type DataColumn, DataTable } from "./data-table.js";
 import { useRefresh } from "./live-pnl.js";
@@ -48,7 +48,11 @@ export function PositionsTable() {
       />
       {rows !== undefined && rows.length > 0 && (
         <div className="table-bar">
-          <ActionButton busyText="Closing…" act={() => close()}>
+          <ActionButton
+            busyText="Closing…"
+            why={closedTextOfAll(terminal, rows)}
+            act={() => close()}
+          >
             Close all
           </ActionButton>
         </div>
@@ -138,6 +142,7 @@ function useColumns(
           <ActionButton
             label={`Close ${position.symbol} at the market`}
             busyText="Closing…"
+            why={closedTextOf(marketFeed.view(position.symbol))}
             act={() => onClose(position.symbol)}
           >
             Close

@@ -15,6 +15,7 @@ import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
+import { closedText } from "../venue/market-view.js";
 import { useRefresh } from "./live-pnl.js";
 import { type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
@@ -83,7 +84,7 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
       <p className="notice">
         At either price the whole position is closed at the market, and the other one ends with it.
       </p>
-      <SendButton isReady={isReady} isSending={isSending} advice={advice}>
+      <SendButton isReady={isReady} why={closedText(market)} isSending={isSending} advice={advice}>
         Save
       </SendButton>
     </form>

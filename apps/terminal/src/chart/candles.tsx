@@ -1,15 +1,14 @@
 /** The candles of a market with the trader's fills and lines; an order is amended by dragging its line. */
 
 import type { Order } from "@perpgate/protocol";
+import type { OrderAmendment } from "@perpgate/sdk";
 import { useEffect, useRef, useState } from "react";
-import { OrderTitle } from "../account/order-title.js";
 import { formatDayAndClock } from "../format/text.js";
-import { amendmentOf, priceOfOrder } from "../order/amendment.js";
+import { amendmentOf, asksToAmend } from "../order/amendment.js";
+import { ConfirmAmend } from "../order/confirm-amend.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { readColours, theme } from "../theme/theme.js";
-import { Dialog } from "../ui/dialog.js";
-import { Fact } from "../ui/fact.js";
 import { CandleFeed } from "../venue/candle-feed.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { CandleChart } from "./candle-chart.js";
@@ -108,51 +107,25 @@ export default function CandlesView(props: CandlesProps) {
         </p>
       )}
       {asked !== undefined && (
-        <MoveDialog view={view} asked={asked} onEnd={() => setAsked(undefined)} />
+        <ConfirmAmend
+          view={view}
+          order={asked.order}
+          amendment={asked.amendment}
+          onAnswer={(isMoved) => {
+            setAsked(undefined);
+            asked.end(isMoved);
+          }}
+        />
       )}
     </>
   );
 }
 
-/** A line that a finger has dropped. */
+/** A line that was dropped where the trader is asked first. */
 interface AskedMove {
   readonly order: Order;
-  readonly price: number;
+  readonly amendment: OrderAmendment;
   readonly end: (isMoved: boolean) => void;
-}
-
-interface MoveProps {
-  readonly view: MarketView;
-  readonly asked: AskedMove;
-  readonly onEnd: () => void;
-}
-
-function MoveDialog({ view, asked: { order, price, end }, onEnd }: MoveProps) {
-  const answer = (isMoved: boolean) => {
-    onEnd();
-    end(isMoved);
-  };
-  return (
-    <Dialog title="Move the order" onClose={() => answer(false)}>
-      <div className="dialog-body">
-        <p>
-          <OrderTitle order={order} />
-        </p>
-        <dl className="facts">
-          <Fact label="Price now">{priceText(view, priceOfOrder(order))}</Fact>
-          <Fact label="New price">{priceText(view, price)}</Fact>
-        </dl>
-        <div className="pair">
-          <button type="button" className="button" onClick={() => answer(false)}>
-            Back
-          </button>
-          <button type="button" className="button primary" onClick={() => answer(true)}>
-            Move
-          </button>
-        </div>
-      </div>
-    </Dialog>
-  );
 }
 
 interface Parts {
@@ -191,6 +164,7 @@ function runChart(
     onBegin: parts.onBegin,
     onDrop: (orderId, price, isTouch) => {
       const order = account.orders.get()?.get(orderId);
+      const amendment = order === undefined ? undefined : amendmentOf(order, { price });
       const move = () => void amend(terminal, view, orderId, price).then(end);
       // The stream brings the new price of a line that has moved.
       const end = (isMoved: boolean) => {
@@ -198,9 +172,13 @@ function runChart(
         chart.forgetLines();
         drawLines();
       };
-      if (order === undefined) end(false);
-      else if (!isTouch) move();
-      else parts.onAsk({ order, price, end: (isMoved) => (isMoved ? move() : end(false)) });
+      if (order === undefined || amendment === undefined) {
+        end(false);
+        return;
+      }
+      const position = account.positions.get()?.get(symbol);
+      if (!isTouch && !asksToAmend(order, amendment, position)) move();
+      else parts.onAsk({ order, amendment, end: (isMoved) => (isMoved ? move() : end(false)) });
     },
   });
   const feed = new CandleFeed(client, symbol, baseOf(interval), made(interval, chart));

@@ -72,10 +72,21 @@ describe("advice", () => {
       title,
       text: "It waits.",
       action: { kind: "retry", label: "Send again" },
+      endsWith: "time",
     });
     const open = adviceOn(new PerpgateError(body, { status: 503, outcome: "unknown" }));
     expect(open.title).toBe("Outcome unknown");
     expect(open.action).toBeUndefined();
+    expect(open.endsWith).toBeUndefined();
+  });
+
+  test("a refusal whose cause ends by itself: with other money, or with time", () => {
+    const endsWith = (code: string) => adviceOn(refusal(code, {})).endsWith;
+    expect(endsWith("insufficient_margin")).toBe("money");
+    expect(["stale_index", "overloaded", "rate_limited"].map(endsWith)).toEqual(
+      Array(3).fill("time"),
+    );
+    expect(endsWith("price_outside_band")).toBeUndefined();
   });
 
   test("connection error: whether the request may have been carried out", () => {

@@ -14,6 +14,8 @@ export interface Advice {
   /** The form field at fault. */
   readonly field?: string;
   readonly action?: AdviceAction;
+  /** When it is gone although the form is as it was: once there is other money to spend, or by itself. */
+  readonly endsWith?: "money" | "time";
   /** For a bug report, if the server failed. */
   readonly requestId?: string;
 }
@@ -122,7 +124,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 /** Sending the form again would place a second order. */
 const MAY_HAVE_HAPPENED =
-  "The request may have been carried out. Check your orders and positions before you send it again.";
+  "The request may have been carried out. Check your orders, positions and withdrawals before you send it again.";
 
 /** EIP-1193: the user rejected the request. */
 const USER_REJECTED = 4001;
@@ -142,6 +144,7 @@ export function adviceOn(error: unknown): Advice {
         error.outcome === "unknown"
           ? MAY_HAVE_HAPPENED
           : "Nothing was sent. The page is reconnecting; try again in a moment.",
+      ...(error.outcome === "unknown" ? {} : { endsWith: "time" as const }),
     };
   }
   if (codeOf(error) === USER_REJECTED) {
@@ -157,14 +160,22 @@ function adviceOnRefusal(error: PerpgateError): Advice {
   const { code, message, field, details, requestId } = error;
   const rule = RULES[code]?.(details ?? {});
   const isUnknown = error.outcome === "unknown";
+  const endsWith = isUnknown ? undefined : endOf(code, rule?.action);
   const action = isUnknown && rule?.action?.kind === "retry" ? undefined : rule?.action;
   return {
     title: isUnknown ? "Outcome unknown" : (rule?.title ?? "Rejected"),
     text: isUnknown ? `${message} ${MAY_HAVE_HAPPENED}` : message,
     ...(field === undefined ? {} : { field }),
     ...(action === undefined ? {} : { action }),
+    ...(endsWith === undefined ? {} : { endsWith }),
     ...(code === "internal_error" ? { requestId } : {}),
   };
+}
+
+/** What has passed by itself is worth another try; the press shows whether it has. */
+function endOf(code: string, action: AdviceAction | undefined): Advice["endsWith"] {
+  if (code === "insufficient_margin") return "money";
+  return action?.kind === "retry" ? "time" : undefined;
 }
 
 /** Rounded down to cents, so that the offered number is accepted. */

@@ -5,7 +5,7 @@ import { fromSteps } from "@perpgate/protocol/core";
 import type { NewOperation, NewOrder, Session } from "@perpgate/sdk";
 import { worstTicks } from "../maths/worst-price.js";
 import type { Terminal } from "../terminal.js";
-import type { MarketView } from "../venue/market-view.js";
+import { closedTextOf, type MarketView } from "../venue/market-view.js";
 import { markOf } from "./order-context.js";
 import { closingSlippagePpm } from "./order-settings.js";
 import { requireAll } from "./outcome.js";
@@ -89,6 +89,15 @@ export async function closeAll(
     answer.results.flatMap(({ ack }) => ack ?? []),
   );
   requireAll(answer);
+}
+
+/** Why none of these positions can be closed; undefined if some can. */
+export function closedTextOfAll(
+  { marketFeed }: Pick<Terminal, "marketFeed">,
+  positions: readonly Position[],
+): string | undefined {
+  const texts = positions.map(({ symbol }) => closedTextOf(marketFeed.view(symbol)));
+  return texts.includes(undefined) ? undefined : texts[0];
 }
 
 function showUnfilled({ toasts }: Terminal, acks: readonly PreconfirmAck[]): void {

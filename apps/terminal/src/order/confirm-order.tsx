@@ -1,36 +1,45 @@
 /** Asks before an order above the trader's own threshold is sent. */
 
 import { fromMicros, fromSteps } from "@perpgate/protocol/core";
+import type { NewOrder } from "@perpgate/sdk";
 import { formatDollars, formatFixed, formatPercent, NO_VALUE } from "../format/numbers.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
-import { type AskedOrder, orderNotes, slippageOf } from "./order-notes.js";
+import type { OrderForm } from "./order-form-state.js";
+import { orderNotes, slippageOf } from "./order-notes.js";
+import { blockedText } from "./order-terms.js";
+import { useEstimate } from "./use-preview.js";
 
 interface Props {
   readonly view: MarketView;
-  readonly asked: AskedOrder;
+  /** As it was submitted; its figures are those of the moment. */
+  readonly form: OrderForm;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }
 
-export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props) {
-  const { terms, estimate } = asked;
+export default function ConfirmOrder({ view, form, onConfirm, onClose }: Props) {
+  const estimate = useEstimate(view, form);
+  const line = useStore(useTerminal().line.state);
   const { market, units, priceDigits, sizeDigits } = view;
-  const { order } = terms;
-  const { preview, context } = estimate;
+  const { preview, context, read } = estimate;
+  const order: Partial<NewOrder> = read.terms?.order ?? {};
   // What is sent, also where the book shows less of it.
   const size =
     order.size ?? (preview && fromSteps(preview.takingLots + preview.waitingLots, units.lot));
-  const slippage = order.type === "market" ? slippageOf(preview, context) : undefined;
-  const priceLabel = { market: "Worst price", limit: "Price", stop: "Trigger price" }[order.type];
+  const slippage = form.type === "market" ? slippageOf(preview, context) : undefined;
+  const priceLabel = { market: "Worst price", limit: "Price", stop: "Trigger price" }[form.type];
   const liquidation = preview?.liquidationTicks ?? null;
-  const verb = order.side === "long" ? "Buy" : "Sell";
+  const verb = form.side === "long" ? "Buy" : "Sell";
+  const why = blockedText(line, read.missing);
   return (
     <Dialog title="Confirm the order" onClose={onClose}>
       <div className="dialog-body">
         <p>
-          {verb} {formatFixed(size, sizeDigits)} {market.base} ({order.type})
+          {verb} {formatFixed(size, sizeDigits)} {market.base} ({form.type})
         </p>
         <dl className="facts">
           <Fact label="Order value">{formatDollars(estimate.valueMicros / 1e6)}</Fact>
@@ -55,7 +64,7 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
               : formatFixed(fromSteps(liquidation, units.tick), priceDigits)}
           </Fact>
         </dl>
-        {orderNotes(view, asked.form, estimate)
+        {orderNotes(view, form, estimate)
           .filter(({ isWarning }) => isWarning)
           .map(({ text }) => (
             <p key={text} className="notice warn">
@@ -68,10 +77,11 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
           </button>
           <button
             type="button"
-            className={`button ${order.side === "long" ? "buy" : "sell"}`}
+            className={`button ${form.side === "long" ? "buy" : "sell"}`}
+            disabled={why !== undefined}
             onClick={onConfirm}
           >
-            {verb} now
+            {why ?? `${verb} now`}
           </button>
         </div>
       </div>

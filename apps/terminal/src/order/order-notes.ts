@@ -4,20 +4,18 @@ import { fromMicros, fromSteps } from "@perpgate/protocol/core";
 import { formatDollars, formatFixed, formatPercent } from "../format/numbers.js";
 import type { FundsContext } from "../maths/largest-order.js";
 import type { OrderPreview } from "../maths/order-preview.js";
-import { closableLots, isBeyondLiquidation } from "../maths/position-maths.js";
+import {
+  closableLots,
+  isBeyondLiquidation,
+  liquidationTicks as liquidationOf,
+} from "../maths/position-maths.js";
 import type { MarketView } from "../venue/market-view.js";
 import { exitTicks } from "./exit-terms.js";
 import type { OrderForm } from "./order-form-state.js";
 import { orderSettings } from "./order-settings.js";
-import { canHaveExits, canRest, directionOf, exitBase, type FormTerms } from "./order-terms.js";
+import { canHaveExits, canRest, directionOf, exitBase } from "./order-terms.js";
+import { stepsIn } from "./typed-steps.js";
 import type { FormEstimate } from "./use-preview.js";
-
-/** The order that waits for a confirmation, as it was estimated. */
-export interface AskedOrder {
-  readonly form: OrderForm;
-  readonly terms: FormTerms;
-  readonly estimate: FormEstimate;
-}
 
 interface OrderNote {
   readonly text: string;
@@ -163,6 +161,10 @@ function flipNote(
   if (closable === 0 || opened <= 0) return undefined;
   const size = formatFixed(fromSteps(opened, units.lot), sizeDigits);
   const other = form.side === "long" ? "short" : "long";
+  if (market.status === "reduceOnly") {
+    const rest = `The market is reduce-only: ${size} ${market.base} of it would open, and is canceled.`;
+    return { text: rest, isWarning: true };
+  }
   const text = `It closes your ${other} position and opens a ${form.side} one of ${size} ${market.base}.`;
   return { text, isWarning: true };
 }
@@ -171,12 +173,25 @@ function stopNote(
   { units }: MarketView,
   form: OrderForm,
   { liquidationTicks }: OrderPreview,
-  { markTicks }: FundsContext,
+  { markTicks, held }: FundsContext,
 ): OrderNote | undefined {
-  if (!form.hasExits || !canHaveExits(form)) return undefined;
-  const stop = exitTicks(form, "stopLoss", units.tick, exitBase(form, units, markTicks));
-  if (!isBeyondLiquidation(stop, liquidationTicks, directionOf(form))) return undefined;
-  return { text: BEYOND_LIQUIDATION, isWarning: true };
+  const isTooFar =
+    form.type === "stop"
+      ? form.reduceOnly &&
+        form.trigger === "stop" &&
+        isBeyondLiquidation(
+          stepsIn(form.price, units.tick),
+          liquidationOf(units, held),
+          held.lots > 0 ? 1 : -1,
+        )
+      : form.hasExits &&
+        canHaveExits(form) &&
+        isBeyondLiquidation(
+          exitTicks(form, "stopLoss", units.tick, exitBase(form, units, markTicks)),
+          liquidationTicks,
+          directionOf(form),
+        );
+  return isTooFar ? { text: BEYOND_LIQUIDATION, isWarning: true } : undefined;
 }
 
 export const BEYOND_LIQUIDATION =

@@ -1,6 +1,6 @@
 /** The order form, the results of the last orders, and the account summary. */
 
-import { type FormEvent, Suspense, useRef, useState } from "react";
+import { type FormEvent, Suspense, useEffect, useRef, useState } from "react";
 import { AccountSummary } from "../account/account-summary.js";
 import { SortedLevels } from "../book/levels.js";
 import { LastAnswer, OrderResults } from "../receipts/order-results.js";
@@ -9,7 +9,7 @@ import { useIsShown } from "../state/use-is-shown.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
-import { closedText, type MarketView } from "../venue/market-view.js";
+import type { MarketView } from "../venue/market-view.js";
 import { type Advice, type AdviceAction, adviceOn } from "./advice.js";
 import { AdviceBox } from "./advice-box.js";
 import { AmountField } from "./amount-field.js";
@@ -17,9 +17,8 @@ import { ExitFields } from "./exit-fields.js";
 import { MoreOptions } from "./more-options.js";
 import { FlagFields, LeverageField } from "./order-fields.js";
 import { changeForm, type OrderForm, orderForm } from "./order-form-state.js";
-import type { AskedOrder } from "./order-notes.js";
 import { needsConfirmation } from "./order-settings.js";
-import { canHaveExits, type FormTerms } from "./order-terms.js";
+import { blockedText, canHaveExits, type FormTerms } from "./order-terms.js";
 import { OrderNotes, PreviewFacts } from "./preview-facts.js";
 import { PriceField } from "./price-field.js";
 import { estimate, useEstimate } from "./use-preview.js";
@@ -55,7 +54,7 @@ const TYPES = [
 function OrderFormView({ view }: { readonly view: MarketView }) {
   const terminal = useTerminal();
   const form = useStore(orderForm);
-  const estimated = useEstimate(view);
+  const estimated = useEstimate(view, form);
   const isIn = useStore(terminal.sessions.state, ({ status }) => status === "in");
   const sending = useSending(terminal, view);
   const { advice, act } = sending;
@@ -120,7 +119,7 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
         <Suspense>
           <ConfirmOrder
             view={view}
-            asked={sending.asked}
+            form={sending.asked}
             onConfirm={sending.confirm}
             onClose={sending.dismiss}
           />
@@ -135,10 +134,20 @@ const AGAIN_AFTER_MS = 500;
 
 function useSending(terminal: Terminal, view: MarketView) {
   const [isSending, setSending] = useState(false);
-  const [refused, setRefused] = useState<{ readonly advice: Advice; readonly of: string }>();
+  const [refused, setRefused] = useState<Refused>();
+  const available = useStore(terminal.account.account, (account) => account?.available);
   const cause = causeOf(useStore(orderForm), view);
-  const advice = refused?.of === cause ? refused.advice : undefined;
-  const [asked, setAsked] = useState<AskedOrder>();
+  const advice =
+    refused?.of === cause &&
+    (refused.advice.endsWith !== "money" || refused.available === available)
+      ? refused.advice
+      : undefined;
+  useEffect(() => {
+    if (refused?.advice.endsWith !== "time") return;
+    const timer = setTimeout(() => setRefused(undefined), PASSED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [refused]);
+  const [asked, setAsked] = useState<OrderForm>();
   const [levels] = useState(() => new SortedLevels());
   const isShown = useIsShown();
   const guard = useRef({ isSending: false, sent: "", sentAt: 0 });
@@ -148,7 +157,11 @@ function useSending(terminal: Terminal, view: MarketView) {
       terminal.report(error);
       return;
     }
-    setRefused({ advice: adviceOn(error), of: causeOf(orderForm.get(), view) });
+    setRefused({
+      advice: adviceOn(error),
+      of: causeOf(orderForm.get(), view),
+      available: terminal.account.account.get()?.available,
+    });
     terminal.noteEndOfSession(error);
   };
   const send = async (terms: FormTerms) => {
@@ -177,8 +190,7 @@ function useSending(terminal: Terminal, view: MarketView) {
     const estimated = estimate(terminal, view, form, levels);
     const { terms } = estimated.read;
     if (terms === undefined) return;
-    if (needsConfirmation(estimated.valueMicros / 1e6))
-      setAsked({ form, terms, estimate: estimated });
+    if (needsConfirmation(estimated.valueMicros / 1e6)) setAsked(form);
     else void send(terms);
   };
   const act = (action: AdviceAction) => {
@@ -189,9 +201,19 @@ function useSending(terminal: Terminal, view: MarketView) {
   };
   const confirm = () => {
     setAsked(undefined);
-    if (asked !== undefined) void send(asked.terms);
+    if (asked === undefined) return;
+    // Its prices are those of this press, as the question showed them.
+    const { terms } = estimate(terminal, view, asked, levels).read;
+    if (terms !== undefined) void send(terms);
   };
   return { isSending, advice, asked, begin, act, confirm, dismiss: () => setAsked(undefined) };
+}
+
+interface Refused {
+  readonly advice: Advice;
+  readonly of: string;
+  /** The free money then. */
+  readonly available: number | undefined;
 }
 
 /** What a refusal is about: it is gone when the form or the market's status changes. */
@@ -199,6 +221,9 @@ function causeOf({ share, amount, ...form }: OrderForm, { market }: MarketView):
   // An amount that follows a share changes without the user.
   return JSON.stringify([form, share, share > 0 ? "" : amount, market.status]);
 }
+
+/** A refusal for what passes by itself is gone after this time: the next press shows whether it has. */
+const PASSED_AFTER_MS = 10_000;
 
 function actElsewhere(terminal: Terminal, kind: "sign-in" | "deposit" | "cancel-all"): void {
   if (kind === "cancel-all") void terminal.cancelAll();
@@ -224,8 +249,7 @@ function SubmitButton({ view, form, isIn, isSending, missing }: SubmitProps) {
       </button>
     );
   }
-  // An order sent after a reconnection would meet another market than the one on the screen.
-  const why = line === "live" ? (closedText(view.market) ?? missing) : LINE_TEXTS[line];
+  const why = blockedText(line, missing);
   const verb = form.side === "long" ? "Buy / Long" : "Sell / Short";
   return (
     <button
@@ -237,9 +261,3 @@ function SubmitButton({ view, form, isIn, isSending, missing }: SubmitProps) {
     </button>
   );
 }
-
-const LINE_TEXTS = {
-  stale: "Data older than 2 s…",
-  reconnecting: "Reconnecting…",
-  offline: "Offline",
-};

@@ -8,7 +8,8 @@ import type { NewOrder } from "@perpgate/sdk";
 import type { OrderIntent } from "../maths/order-preview.js";
 import { closableLots, type Direction } from "../maths/position-maths.js";
 import { worstTicks } from "../maths/worst-price.js";
-import type { MarketView } from "../venue/market-view.js";
+import type { LineState } from "../venue/line.js";
+import { closedText, type MarketView } from "../venue/market-view.js";
 import { type ExitName, exitTicks } from "./exit-terms.js";
 import { type AmountUnit, numberIn, type OrderForm } from "./order-form-state.js";
 import { sideProblem, stepProblem, stepsIn } from "./typed-steps.js";
@@ -20,8 +21,8 @@ interface FormContext {
   /** Undefined if the setting cannot be read: then no market order is sent. */
   readonly maxSlippagePpm: number | undefined;
   readonly held: Holding;
-  /** The venue's time: the clock of the browser may be wrong. */
-  readonly now: number;
+  /** The venue's time; undefined until it is known: the clock of the browser may be wrong. */
+  readonly now: number | undefined;
 }
 
 export interface FormTerms {
@@ -52,9 +53,13 @@ export function canRest(form: OrderForm): boolean {
   return form.type === "limit" && form.timeInForce === "gtc";
 }
 
+function hasExpiry(form: OrderForm): boolean {
+  return form.expiresInMs > 0 && canRest(form);
+}
+
 export function readForm(view: MarketView, form: OrderForm, context: FormContext): ReadForm {
   const problems = problemsOf(view, form, context);
-  const missing = missingIn(form, problems, context);
+  const missing = missingIn(view, form, problems, context);
   if (missing !== undefined) return { problems, missing, terms: undefined };
   const intent = intentOf(view, form, context);
   const order = orderOf(view, form, intent, context);
@@ -123,7 +128,7 @@ function orderOf(
     ...(form.type === "limit" && form.timeInForce !== "gtc"
       ? { timeInForce: form.timeInForce }
       : {}),
-    ...(form.expiresInMs > 0 && canRest(form) ? { expiresAt: now + form.expiresInMs } : {}),
+    ...(hasExpiry(form) && now !== undefined ? { expiresAt: now + form.expiresInMs } : {}),
     ...(form.type === "stop" && form.trigger !== "stop" ? { trigger: form.trigger } : {}),
     ...(limitTicks === undefined ? {} : { limitPrice: fromSteps(limitTicks, units.tick) }),
     ...exitsOf(units, form, exitBase(form, units, markTicks)),
@@ -182,10 +187,13 @@ function exitProblem(
 }
 
 function missingIn(
+  view: MarketView,
   form: OrderForm,
   problems: ReadForm["problems"],
-  { held, markTicks, maxSlippagePpm }: FormContext,
+  { held, markTicks, maxSlippagePpm, now }: FormContext,
 ): string | undefined {
+  const barred = barredText(view, held, directionOf(form));
+  if (barred !== undefined) return barred;
   if (form.type === "market" && maxSlippagePpm === undefined) return "Correct the max. slippage";
   if (form.type !== "market") {
     const what = form.type === "stop" ? "a trigger price" : "a price";
@@ -197,8 +205,34 @@ function missingIn(
   if (!((numberIn(form.amount) ?? 0) > 0)) return MISSING_AMOUNT[form.unit];
   if (problems.leverage !== undefined) return "Correct the leverage";
   if (Object.keys(problems).length > 0) return "Correct the marked fields";
-  return markTicks === undefined ? "Waiting for a price" : undefined;
+  if (markTicks === undefined) return "Waiting for a price";
+  return hasExpiry(form) && now === undefined ? "Waiting for the venue's time" : undefined;
 }
+
+/** Why the order cannot be sent now: an order sent after a reconnection would meet another market than the one on the screen. */
+export function blockedText(line: LineState, missing: string | undefined): string | undefined {
+  return line === "live" ? missing : LINE_TEXTS[line];
+}
+
+const LINE_TEXTS = {
+  stale: "Data older than 2 s…",
+  reconnecting: "Reconnecting…",
+  offline: "Offline",
+};
+
+/** Why the market takes no order of this direction; undefined if it takes some. */
+export function barredText(
+  { market }: MarketView,
+  held: Holding,
+  direction: Direction,
+): string | undefined {
+  const isOpening = closableLots(held, direction) === 0;
+  return (
+    closedText(market) ?? (market.status === "reduceOnly" && isOpening ? REDUCE_ONLY : undefined)
+  );
+}
+
+const REDUCE_ONLY = "Market is reduce-only";
 
 export function leverageIn({ leverage }: OrderForm, { market }: MarketView): number | undefined {
   const value = numberIn(leverage);

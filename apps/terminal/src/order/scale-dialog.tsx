@@ -23,6 +23,7 @@ import { Segments } from "../ui/segments.js";
 import type { MarketView } from "../venue/market-view.js";
 import { holdingOf, markOf } from "./order-context.js";
 import { type AmountUnit, orderForm } from "./order-form-state.js";
+import { barredText, directionOf } from "./order-terms.js";
 import { refusalsIn } from "./outcome.js";
 import { readScale, type ScaleContext, type ScaleForm, type ScalePlan } from "./scale-orders.js";
 
@@ -140,7 +141,12 @@ function Scale({ view, onDone }: { readonly view: MarketView; readonly onDone: (
       <p className="notice">
         All are post-only: one that would fill immediately when it arrives is refused.
       </p>
-      <SendButton isReady={plan !== undefined} isSending={isSending} advice={advice}>
+      <SendButton
+        isReady={plan !== undefined}
+        why={barredText(view, heldIn(terminal, view), directionOf(form))}
+        isSending={isSending}
+        advice={advice}
+      >
         {plan === undefined ? "Place the orders" : `Place ${countOf(plan.rows.length, "order")}`}
       </SendButton>
     </form>
@@ -211,8 +217,12 @@ function contextOf(
   return {
     markTicks,
     bestOther: best === undefined ? undefined : toSteps(best, view.units.tick),
-    held: holdingOf(account.positions.get()?.get(view.market.symbol), view),
+    held: heldIn({ account }, view),
   };
+}
+
+function heldIn({ account }: Pick<Terminal, "account">, view: MarketView) {
+  return holdingOf(account.positions.get()?.get(view.market.symbol), view);
 }
 
 /** @throws PerpgateError if none was placed: a form that stays open would place the others again. */

@@ -9,7 +9,7 @@ import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
 import { holdingOf, markOf, readContext } from "./order-context.js";
-import { type OrderForm, orderForm } from "./order-form-state.js";
+import type { OrderForm } from "./order-form-state.js";
 import { maxSlippagePpm, orderSettings } from "./order-settings.js";
 import { directionOf, intentOf, type ReadForm, readForm } from "./order-terms.js";
 
@@ -22,9 +22,8 @@ export interface FormEstimate {
   readonly context: FundsContext | undefined;
 }
 
-export function useEstimate(view: MarketView): FormEstimate {
+export function useEstimate(view: MarketView, form: OrderForm): FormEstimate {
   const terminal = useTerminal();
-  const form = useStore(orderForm);
   useStore(orderSettings);
   useStore(terminal.account.positions);
   const [levels] = useState(() => new SortedLevels());
@@ -74,7 +73,7 @@ export function largestNow(
 
 function formContext({ account, marketFeed, clock }: Terminal, view: MarketView) {
   return {
-    now: clock.now() ?? Date.now(),
+    now: clock.now(),
     markTicks: markOf(marketFeed, view),
     maxSlippagePpm: maxSlippagePpm(),
     held: holdingOf(account.positions.get()?.get(view.market.symbol), view),

@@ -35,6 +35,10 @@ export function closedText({ status }: Pick<Market, "status">): string | undefin
   return status === "active" || status === "reduceOnly" ? undefined : `Market is ${status}`;
 }
 
+export function closedTextOf(view: MarketView | undefined): string | undefined {
+  return view === undefined ? undefined : closedText(view.market);
+}
+
 export function priceText(view: MarketView | undefined, price: number | null | undefined): string {
   return formatFixed(price, view?.priceDigits ?? 2);
 }

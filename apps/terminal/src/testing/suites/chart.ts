@@ -78,14 +78,14 @@ export function chartTests(test: PageTest): void {
     await finger.drag({ ...scrolled, x: scrolled.x - 200 }, { y: 20 });
     const handle = await lineOfOrder(page);
     await finger.drag(handle, { y: 20 });
-    const question = page.getByRole("dialog", { name: "Move the order" });
+    const question = page.getByRole("dialog", { name: "Change the order" });
     await question.getByText("New price").waitFor();
     await opened.inspect("chart-move", "dialog");
     await question.getByRole("button", { name: "Back" }).click();
     expect([await priceNow(), amendments]).toEqual([moved, 0]);
     const again = await lineOfOrder(page);
     await finger.drag(again, { y: handle.y + 20 - again.y });
-    await question.getByRole("button", { name: "Move" }).click();
+    await question.getByRole("button", { name: "Change" }).click();
     await expect.poll(priceNow, POLL).toBeLessThan(moved);
     expect(amendments).toBe(1);
     await finger.lift();

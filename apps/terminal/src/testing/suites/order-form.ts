@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { GatewayProcess } from "../gateway-process.js";
 import type { PageTest } from "../page-test.js";
-import { POLL, type TradingPage } from "../trading-page.js";
+import { OFFLINE, POLL, type TradingPage } from "../trading-page.js";
 import { offerTo, tickerOf } from "../venue-reads.js";
 
 export function orderFormTests(test: PageTest): void {
@@ -91,9 +91,15 @@ export function orderFormTests(test: PageTest): void {
     await dialog.waitFor({ state: "detached" });
     expect(await opened.result().count()).toBe(0);
     await submit(opened);
+    const worst = dialog.locator("div", { hasText: "Worst price" }).last();
+    const asked = await worst.innerText();
+    await expect.poll(() => worst.innerText(), POLL).not.toBe(asked);
+    await page.context().setOffline(true);
+    await dialog.getByRole("button", { name: "Offline", disabled: true }).waitFor();
+    await page.context().setOffline(false);
     await dialog.getByRole("button", { name: "Buy now" }).click();
     await opened.result().getByText("Buy market filled").waitFor();
-    opened.expectClean();
+    opened.expectClean(OFFLINE);
   });
 
   test("price buttons, exits in percent and scale orders: what is shown is what the venue has", async ({

@@ -36,8 +36,14 @@ export function tradingTests(test: PageTest): void {
     await margin.fill("14000");
     await alert.waitFor({ state: "detached" });
     await margin.fill("15000");
-    await alert.getByRole("button", { name: "Use 9,975.06" }).click();
-    expect(await page.getByRole("textbox", { name: "Margin" }).inputValue()).toBe("9975.06");
+    await alert.getByText("Not enough funds").waitFor();
+    await page.getByRole("banner").getByRole("button", { name: "Deposit" }).click();
+    await page.getByRole("button", { name: "Get 10,000 test dollars" }).click();
+    await opened.untilAvailable((dollars) => dollars === 20_000);
+    await alert.waitFor({ state: "detached" });
+    await opened.order("Limit", "Buy / Long", { margin: "20000", price: "50000" });
+    await alert.getByRole("button", { name: /^Use / }).click();
+    expect(await page.getByRole("textbox", { name: "Margin" }).inputValue()).toBe("19950.12");
     await page.getByRole("button", { name: "Buy / Long BTC" }).click();
     await opened.tab(/Open orders \(1\)/);
     opened.expectClean();
