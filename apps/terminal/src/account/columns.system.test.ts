@@ -1,20 +1,25 @@
 /** Every column of the tables shows what the interface of a real venue says. */
 
+import { POLL, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import type { Fill, Order, Position } from "@perpgate/protocol";
 import { newPrivateKey, PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
 import { createElement, type FunctionComponent } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { formatDayAndClock } from "../format/text.js";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { formatDayAndClock, shortHex } from "../format/text.js";
 import { Terminal, TerminalContext } from "../terminal.js";
 import { GatewayProcess } from "../testing/gateway-process.js";
+import { PayingGateway } from "../testing/paying-gateway.js";
 import { viewOf } from "../venue/market-view.js";
+import { AccountSummary } from "./account-summary.js";
 import { type DataColumn, DataTable } from "./data-table.js";
+import { DepositsTable } from "./deposits-table.js";
 import { fillsByOrder, single } from "./fill-groups.js";
 import { fillColumns } from "./fills-table.js";
-import { LEDGER_COLUMNS, orderColumns } from "./history-panel.js";
+import { FUNDING_COLUMNS, LEDGER_COLUMNS, orderColumns } from "./history-panel.js";
 import { OrdersTable } from "./orders-table.js";
 import { PositionsTable } from "./positions-table.js";
+import { withdrawalColumns } from "./withdrawals-table.js";
 
 // Node has no frames, and nothing is loaded later.
 vi.hoisted(() => {
@@ -23,6 +28,12 @@ vi.hoisted(() => {
 });
 
 const SIZE = 0.02;
+const HOUR_MS = 3_600_000;
+const KIND_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["grant", "Test dollars"],
+  ["fee", "Fee"],
+  ["pnl", "Realised PnL"],
+]);
 
 let gateway: GatewayProcess;
 let client: PerpgateClient;
@@ -168,6 +179,7 @@ describe("columns", () => {
     for (const order of orders) {
       const row = rows.find((each) => each.get("Order") === titleOf(order));
       expect(row, titleOf(order)).toBeDefined();
+      expect(row?.get("Market")).toBe(order.symbol);
       expect(numbersIn(row?.get("Price"))).toEqual([order.price]);
       const sign = order.trigger === "takeProfit" ? "≥" : "≤";
       expect(row?.get("Price")?.startsWith(`mark ${sign}`)).toBe(order.type === "stop");
@@ -205,6 +217,7 @@ describe("columns", () => {
     for (const [at, fill] of fills.entries()) {
       const numbers = (title: string) => numbersIn(each[at]?.get(title));
       expect(each[at]?.get("Time")).toBe(formatDayAndClock(fill.time));
+      expect(each[at]?.get("Market")).toBe(fill.symbol);
       expect(each[at]?.get("Side")).toBe(fill.side === "long" ? "Buy" : "Sell");
       expect(numbers("Price")).toEqual([fill.price]);
       expect(numbers("Size")).toEqual([fill.size]);
@@ -231,10 +244,134 @@ describe("columns", () => {
     const rows = rowsOf(LEDGER_COLUMNS, entries);
     for (const [at, entry] of entries.entries()) {
       expect(rows[at]?.get("Time")).toBe(formatDayAndClock(entry.time));
+      expect(rows[at]?.get("Kind")).toBe(KIND_TEXTS.get(entry.kind));
       expect(rows[at]?.get("Market")).toBe(entry.symbol ?? "—");
       expect(numbersIn(rows[at]?.get("Amount"))).toEqual([rounded(entry.amount, 6)]);
       expect(numbersIn(rows[at]?.get("Balance"))).toEqual([rounded(entry.balance, 2)]);
       expect(rows[at]?.get("Reference")).toBe(entry.reference);
     }
   });
+
+  test("summary: what the account is worth, and how it is used", async () => {
+    const [account, positions] = await Promise.all([session.account(), session.positions()]);
+    terminal.account.account.set(account);
+    terminal.account.positions.set(new Map(positions.map((each) => [each.symbol, each])));
+    const { address } = session;
+    terminal.sessions.state.set({ status: "in", address, kind: "wallet", session, isKept: false });
+    const html = renderToStaticMarkup(
+      createElement(TerminalContext, { value: terminal }, createElement(AccountSummary)),
+    );
+    const facts = new Map(
+      [...html.matchAll(/<dt>(.*?)<\/dt><dd[^>]*>(.*?)<\/dd>/gs)].map(([, name = "", text]) => [
+        name,
+        numbersIn(text),
+      ]),
+    );
+    const unrealized = positions.reduce((sum, { unrealizedPnl }) => sum + unrealizedPnl, 0);
+    expect([...facts]).toEqual([
+      ["Equity", [rounded(account.equity, 2)]],
+      ["Unrealised PnL", [rounded(unrealized, 2)]],
+      ["Position margin", [rounded(account.positionMargin, 2)]],
+      ["In orders", [rounded(account.reserved, 2)]],
+      ["Available", [rounded(account.available, 2)]],
+    ]);
+    expect(account.reserved).toBeGreaterThan(0);
+  });
+
+  test("deposits", async () => {
+    const txHash = `0x${"7".repeat(64)}`;
+    const { depositId } = await session.deposit({ chain: "arbitrum", token: "USDC", txHash });
+    const isCredited = async () => (await session.depositById(depositId)).status === "credited";
+    await expect.poll(isCredited, POLL).toBe(true);
+    const deposits = await session.deposits();
+    terminal.account.deposits.set(new Map(deposits.map((each) => [each.depositId, each])));
+    const { address } = session;
+    terminal.sessions.state.set({ status: "in", address, kind: "wallet", session, isKept: false });
+    const rows = tableOf(DepositsTable);
+    expect(rows).toHaveLength(1);
+    const [row] = rows;
+    const [deposit] = deposits;
+    expect(row?.get("Transaction")).toBe(shortHex(txHash));
+    expect([row?.get("Chain"), row?.get("Token"), row?.get("Status")]).toEqual([
+      deposit?.chain,
+      deposit?.token,
+      "credited",
+    ]);
+    expect(deposit?.required).toBe(0);
+    expect(row?.get("Confirmations")).toBe("done");
+    const credited = deposit?.credits.map(({ amount }) => amount);
+    expect(credited).toEqual([10_000]);
+    expect(numbersIn(row?.get("Credited"))).toEqual(credited);
+  });
+});
+
+test("columns: funding", async () => {
+  const venue = await runVenue({ startMs: startAheadOfClients() });
+  const own = new PerpgateClient({ url: venue.url });
+  onTestFinished(() => own.close());
+  await venue.setIndex("BTCUSD", 65_000);
+  const maker = await own.signIn({ account: privateKeyAccount(newPrivateKey()) });
+  const taker = await own.signIn({ account: privateKeyAccount(newPrivateKey()) });
+  const order = { symbol: "BTCUSD", type: "limit", size: 0.1, leverage: 5 } as const;
+  await maker.placeOrder({ ...order, side: "short", price: 65_000 });
+  await taker.placeOrder({ ...order, side: "long", price: 65_000 });
+  // Both sides of the book are above the index: longs pay.
+  await maker.placeOrder({ ...order, side: "long", price: 65_300 });
+  await maker.placeOrder({ ...order, side: "short", price: 65_400 });
+  await venue.advance(60_000);
+  venue.skip(HOUR_MS - (venue.nowMs() % HOUR_MS) - 1_000);
+  await venue.setIndex("BTCUSD", 65_000);
+  await venue.advance(2_000);
+  await expect.poll(() => taker.fundingPayments(), POLL).toHaveLength(1);
+  for (const session of [taker, maker]) {
+    const payments = await session.fundingPayments();
+    const rows = rowsOf(FUNDING_COLUMNS, payments);
+    expect(rows).toHaveLength(1);
+    for (const [at, { time, symbol, amount }] of payments.entries()) {
+      expect(amount).not.toBe(0);
+      expect(rows[at]?.get("Time")).toBe(formatDayAndClock(time));
+      expect(rows[at]?.get("Market")).toBe(symbol);
+      expect(numbersIn(rows[at]?.get("Amount"))).toEqual([rounded(amount, 6)]);
+    }
+  }
+});
+
+test("columns: withdrawals, before and after they are paid", async () => {
+  const venue = await PayingGateway.start(false);
+  onTestFinished(() => venue.gateway.remove());
+  const own = new PerpgateClient({ url: venue.gateway.url });
+  onTestFinished(() => own.close());
+  const account = privateKeyAccount(newPrivateKey());
+  const payee = await own.signIn({ account });
+  const txHash = "7".repeat(64);
+  const transfer = { chain: "ethereum", token: "USDC", txHash: `0x${txHash}` } as const;
+  const { depositId } = await payee.deposit(transfer);
+  await venue.credit(Number(depositId), txHash, account.address, 40);
+  const available = async () => (await payee.account()).available;
+  await expect.poll(available, POLL).toBe(40);
+  await payee.withdraw({ chain: "ethereum", token: "USDC", amount: 12.5 });
+  const expectShown = async (status: string) => {
+    const withdrawals = await payee.withdrawals();
+    expect(withdrawals).toMatchObject([{ status }]);
+    const [row] = rowsOf(withdrawalColumns(terminal), withdrawals);
+    for (const { requestedAt, chain, token, amount, fee, txHash: hash } of withdrawals) {
+      expect(row?.get("Time")).toBe(formatDayAndClock(requestedAt));
+      expect([row?.get("Chain"), row?.get("Token")]).toEqual([chain, token]);
+      expect(numbersIn(row?.get("Amount"))).toEqual([amount]);
+      expect(numbersIn(row?.get("Fee"))).toEqual([fee]);
+      expect(row?.get("Status")).toBe(status);
+      expect(row?.get("Transaction")).toBe(hash === null ? "—" : shortHex(hash));
+    }
+  };
+  await expectShown("queued");
+  const statusNow = async () => (await payee.withdrawals())[0]?.status;
+  for (const [verdict, status] of [
+    ["signed", "attested"],
+    ["pending", "pending"],
+    ["paid", "paid"],
+  ] as const) {
+    await venue.vote(verdict, "9".repeat(64));
+    await expect.poll(statusNow, POLL).toBe(status);
+  }
+  await expectShown("paid");
 });

@@ -158,7 +158,7 @@ function OrderHistory() {
 const loadFunding = (session: Session, query: ListQuery) => session.fundingPayments(query);
 const idOfEntry = ({ id }: { readonly id: string }) => id;
 
-const FUNDING_COLUMNS: readonly DataColumn<FundingPayment>[] = [
+export const FUNDING_COLUMNS: readonly DataColumn<FundingPayment>[] = [
   { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
   { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
   { title: "Amount", cell: ({ amount }) => <Amount value={amount} digits={6} /> },

@@ -43,7 +43,7 @@ export default function WithdrawalsTable() {
   );
 }
 
-function withdrawalColumns(terminal: Terminal): readonly DataColumn<Withdrawal>[] {
+export function withdrawalColumns(terminal: Terminal): readonly DataColumn<Withdrawal>[] {
   return [
     { title: "Time", isText: true, cell: ({ requestedAt }) => formatDayAndClock(requestedAt) },
     { title: "Chain", isText: true, cell: ({ chain }) => chain },

@@ -35,7 +35,7 @@ export class ChainGateway {
 
   /** `bridge`: in place of one that takes deposits from two chains. */
   static async start(
-    page: string,
+    page: string | false,
     bridge: object = { members: [newPublicKey()], chains: CHAINS },
   ): Promise<ChainGateway> {
     const server = createServer();

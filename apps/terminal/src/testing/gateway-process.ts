@@ -29,7 +29,8 @@ export const UNLIMITED = {
 };
 
 export interface GatewayOptions {
-  readonly page: string;
+  /** Its folder, or none. */
+  readonly page: string | false;
   /** The pace of the venue's bots; none unless given. */
   readonly bots?: true | Readonly<Record<string, number>>;
   readonly settings?: Readonly<Record<string, unknown>>;

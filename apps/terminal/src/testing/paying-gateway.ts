@@ -21,7 +21,7 @@ export class PayingGateway {
     private readonly keys: readonly KeyObject[],
   ) {}
 
-  static async start(page: string): Promise<PayingGateway> {
+  static async start(page: string | false): Promise<PayingGateway> {
     const pairs = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
     const members = pairs.map(({ publicKey }) => {
       const { x = "" } = publicKey.export({ format: "jwk" });
