@@ -110,11 +110,15 @@ export function App({ terminal }: { readonly terminal: Terminal }) {
   );
   useEffect(() => listenForShortcuts(terminal), [terminal]);
   const isLive = useStore(terminal.line.state, (state) => state === "live");
+  useEffect(() => {
+    // Of the whole document: dialogs are not in the page's element.
+    document.documentElement.dataset.live = String(isLive);
+  }, [isLive]);
   const separator = useStore(userSettings, (settings) => settings.separator);
   return (
     <TerminalContext value={terminal}>
       {/* Another notation: every number is drawn again. */}
-      <div key={separator} className="page" data-view={view} data-side={side} data-live={isLive}>
+      <div key={separator} className="page" data-view={view} data-side={side}>
         <div>
           <Header />
           <SandboxBar />

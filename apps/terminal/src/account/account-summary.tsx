@@ -12,12 +12,13 @@ export function AccountSummary() {
   const money = useStore(account.account);
   const unrealized = useUnrealized();
   if (!isIn) return null;
-  const equity = money === undefined ? undefined : money.balance + unrealized;
+  const equity =
+    money === undefined || unrealized === undefined ? undefined : money.balance + unrealized;
   return (
     <dl className="facts summary" aria-label="Account">
       <Fact label="Equity">{moneyText(equity)}</Fact>
       <Fact label="Unrealised PnL" className={toneOf(unrealized, 2)}>
-        {formatSigned(unrealized, 2)}
+        {unrealized === undefined ? <span className="skeleton" /> : formatSigned(unrealized, 2)}
       </Fact>
       <Fact label="Position margin">{moneyText(money?.positionMargin)}</Fact>
       <Fact label="In orders">{moneyText(money?.reserved)}</Fact>

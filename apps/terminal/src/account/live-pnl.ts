@@ -10,13 +10,14 @@ export function useRefresh(): void {
   useStore(marks.sample);
 }
 
-/** The sum of the figures in the table, which are rounded to cents. */
-export function useUnrealized(): number {
+/** The sum of the figures in the table, which are rounded to cents; undefined until there are positions to sum. */
+export function useUnrealized(): number | undefined {
   const terminal = useTerminal();
   const positions = useStore(terminal.account.positions);
   useRefresh();
+  if (positions === undefined) return undefined;
   let cents = 0;
-  for (const position of positions?.values() ?? []) {
+  for (const position of positions.values()) {
     cents += Math.round(livePosition(terminal, position).unrealized * 100);
   }
   return cents / 100;

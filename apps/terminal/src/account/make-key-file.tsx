@@ -3,11 +3,13 @@
 import type { Session } from "@perpgate/sdk";
 import { type FormEvent, useId, useState } from "react";
 import { shortHex } from "../format/text.js";
+import { AdviceBox } from "../order/advice-box.js";
 import { useTerminal } from "../terminal.js";
 import { saveFile } from "../ui/save-file.js";
 import { WalletCanceled } from "../venue/wallet-request.js";
 import { ActionButton } from "./action-button.js";
 import { LEAST_PASSPHRASE, makeKeyFile } from "./key-file.js";
+import { useFailure } from "./send-button.js";
 
 interface Props {
   readonly session: Session;
@@ -21,11 +23,13 @@ export function MakeKeyFile({ session: { address }, onMade }: Props) {
   const [again, setAgain] = useState("");
   const [isTold, setTold] = useState(false);
   const problem = problemOf(passphrase, again);
+  const { advice, show, clear } = useFailure();
   const report = (error: unknown) => {
-    if (!(error instanceof WalletCanceled)) terminal.report(error);
+    if (!(error instanceof WalletCanceled)) show(error);
   };
   const make = async () => {
     setTold(true);
+    clear();
     if (problem !== undefined) return;
     const done = await terminal.attempt(async () => {
       const text = await makeKeyFile(client, sessions.signer(), address, passphrase);
@@ -50,6 +54,7 @@ export function MakeKeyFile({ session: { address }, onMade }: Props) {
           {problem}
         </p>
       )}
+      <AdviceBox advice={advice} />
       <ActionButton isSubmit busyText="Saving…" act={make}>
         Save the key file
       </ActionButton>

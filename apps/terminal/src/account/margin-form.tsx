@@ -21,7 +21,7 @@ import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
 import { priceText } from "../venue/market-view.js";
 import { useRefresh } from "./live-pnl.js";
-import { type PositionFormProps, SendButton, useSend } from "./send-button.js";
+import { Dollars, type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
 const WAYS = [
   ["add", "Add"],
@@ -32,7 +32,7 @@ const MOVE = 0.0005;
 
 export function MarginForm({ view, position, onDone }: PositionFormProps) {
   const { account, marketFeed, orders } = useTerminal();
-  const available = useStore(account.account, (value) => value?.available) ?? 0;
+  const available = useStore(account.account, (value) => value?.available);
   const [way, setWay] = useState<"add" | "remove">("add");
   const [text, setText] = useState("");
   const { isSending, advice, send } = useSend(onDone);
@@ -45,9 +45,10 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
   const most = way === "add" ? available : Math.max(0, removable - room);
   const amount = numberIn(text) ?? 0;
   const limit = way === "add" ? available : removable;
+  const isTooMuch = limit !== undefined && amount > limit;
   const problem =
-    stepProblem(text) ?? (amount > limit ? `At most ${formatAvailable(limit)}` : undefined);
-  const isReady = amount > 0 && problem === undefined;
+    stepProblem(text) ?? (isTooMuch ? `At most ${formatAvailable(limit)}` : undefined);
+  const isReady = limit !== undefined && amount > 0 && problem === undefined;
   const sign = way === "add" ? 1 : -1;
   const marginMicros = held.marginMicros + sign * toMicrosFloor(amount);
   const after = isReady ? liquidationTicks(units, { ...held, marginMicros }) : null;
@@ -62,7 +63,7 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
         label="Amount"
         aside={
           <span>
-            {way === "add" ? "Available" : "Removable"} {formatAvailable(most)}
+            {way === "add" ? "Available" : "Removable"} <Dollars value={most} />
           </span>
         }
         value={text}
@@ -74,7 +75,8 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
         <button
           type="button"
           className="inside"
-          onClick={() => setText(floorToCents(most).toFixed(2))}
+          disabled={most === undefined}
+          onClick={() => setText(floorToCents(most ?? 0).toFixed(2))}
         >
           Max
         </button>

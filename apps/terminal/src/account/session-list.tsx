@@ -5,9 +5,11 @@ import type { Session } from "@perpgate/sdk";
 import { useCallback, useEffect, useState } from "react";
 import { formatDollars } from "../format/numbers.js";
 import { formatDayAndClock, shortHex } from "../format/text.js";
+import { AdviceBox } from "../order/advice-box.js";
 import { useTerminal } from "../terminal.js";
 import { ActionButton } from "./action-button.js";
 import { MakeKeyFile } from "./make-key-file.js";
+import { useFailure } from "./send-button.js";
 
 interface Props {
   readonly session: Session;
@@ -28,8 +30,10 @@ export function SessionList({ session, hasWallet }: Props) {
     [session, terminal],
   );
   useEffect(() => void read(), [read]);
+  const { advice, show, clear } = useFailure();
   const end = async (action: (own: Session) => Promise<unknown>) => {
-    await terminal.attempt(action);
+    clear();
+    await terminal.attempt(action, show);
     await read();
   };
   const newKey = (own: Session) =>
@@ -67,6 +71,7 @@ export function SessionList({ session, hasWallet }: Props) {
           </li>
         ))}
       </ul>
+      <AdviceBox advice={advice} />
       <div className="button-row">
         {sessions.length > 1 && (
           <ActionButton act={() => end((own) => own.endOtherSessions())}>

@@ -3,6 +3,7 @@
 import { fromSteps, toSteps } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
 import { digitsOfStep, formatFixed, NO_VALUE } from "../format/numbers.js";
+import { priceOfOrder } from "../order/amendment.js";
 import { pickPrice } from "../order/order-form-state.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { useStore } from "../state/store.js";
@@ -206,13 +207,15 @@ function rowsOf(
   }
 }
 
-function ownRows(
+export function ownRows(
   orders: ReturnType<Terminal["account"]["orders"]["get"]>,
   { market, units }: MarketView,
   step: number,
 ): { bid: Set<number>; ask: Set<number> } {
   const own = { bid: new Set<number>(), ask: new Set<number>() };
-  for (const { symbol, status, side, price } of orders?.values() ?? []) {
+  for (const order of orders?.values() ?? []) {
+    const { symbol, status, side } = order;
+    const price = priceOfOrder(order);
     if (symbol !== market.symbol || status !== "resting" || price === null) continue;
     const bookSide = side === "long" ? "bid" : "ask";
     own[bookSide].add(stepOfRow(bookSide, toSteps(price, units.tick), step));

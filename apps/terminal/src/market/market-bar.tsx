@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { formatPercent, NO_VALUE, percentTone, toneOf } from "../format/numbers.js";
 import { formatCountdown } from "../format/text.js";
 import { type Store, useStore } from "../state/store.js";
+import { useIsLive } from "../state/use-is-live.js";
 import { useTerminal } from "../terminal.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { interestText, volumeText } from "./market-figures.js";
@@ -81,10 +82,13 @@ function LastPrice({ view }: { readonly view: MarketView }) {
   const ticker = marketFeed.ticker(view.market.symbol);
   const last = useStore(ticker, lastOf);
   const change = useStore(ticker, changeOf);
+  const isLive = useIsLive();
   const text = priceText(view, last);
+  // In a tab nothing else shows that the price is old.
+  const titled = isLive ? text : "Not live ·";
   useEffect(() => {
-    document.title = `${text} ${view.market.symbol} · Perpgate`;
-  }, [text, view]);
+    document.title = `${titled} ${view.market.symbol} · Perpgate`;
+  }, [titled, view]);
   return (
     <div className={`last-price ${toneOf(change)}`}>
       <span className="unseen">Last price </span>
@@ -140,12 +144,12 @@ function Funding({ ticker }: TickerProps) {
 
 function Countdown({ to }: { readonly to: number }) {
   const { clock } = useTerminal();
-  const [now, setNow] = useState(() => clock.now() ?? Date.now());
+  const [now, setNow] = useState(() => clock.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(clock.now() ?? Date.now()), 1_000);
+    const timer = setInterval(() => setNow(clock.now()), 1_000);
     return () => clearInterval(timer);
   }, [clock]);
-  return <>{formatCountdown(to - now)}</>;
+  return <>{now === undefined ? NO_VALUE : formatCountdown(to - now)}</>;
 }
 
 function Figure({ label, children }: { readonly label: string; readonly children: ReactNode }) {

@@ -20,6 +20,8 @@ const STALE_MS = 2_000;
 /** Options of the client: several pings are sent, and may be answered, before the line is stale. */
 export const LINE_TIMES = { heartbeatMs: 500, silenceMs: 6_000 };
 const LOOK_MS = 250;
+/** Looks that are left out in a row because the page was busy. */
+const MOST_SKIPPED = 3;
 const OFFLINE_PROBE_MS = 2_000;
 
 type Watched = Pick<SessionStream, "state" | "ageMs" | "onState">;
@@ -32,6 +34,10 @@ export class Line {
   private isSessionOpened = false;
   private isOffline = false;
   private lookedAt = performance.now();
+  private lookedOn = Date.now();
+  private skipped = 0;
+  /** When the machine woke up: what was shown before may be hours old. */
+  private wokeAt = Number.NEGATIVE_INFINITY;
   private isOpened = false;
   private returned = true;
 
@@ -73,12 +79,21 @@ export class Line {
     return () => this.listeners.delete(listener);
   }
 
-  /** A page that was busy has yet to read its messages: their age counts only if this timer was on time. */
+  /**
+   * A page that was busy has yet to read its messages: their age counts only if this timer was on time, or
+   * if it never is.
+   */
   private tick(): void {
     const now = performance.now();
-    const wasBusy = now - this.lookedAt > 2 * LOOK_MS;
+    const passedMs = now - this.lookedAt;
+    // The monotonic clock may stand while the machine sleeps; the other one may be set, which is rare.
+    const sleptMs = Date.now() - this.lookedOn - passedMs;
     this.lookedAt = now;
-    if (!wasBusy || document.hidden) this.look();
+    this.lookedOn = Date.now();
+    if (sleptMs >= STALE_MS) this.wokeAt = now;
+    const wasBusy = passedMs > 2 * LOOK_MS && this.skipped < MOST_SKIPPED;
+    this.skipped = wasBusy ? this.skipped + 1 : 0;
+    if (!wasBusy || sleptMs >= STALE_MS || document.hidden) this.look();
   }
 
   private look(): void {
@@ -100,7 +115,8 @@ export class Line {
     const isSessionDown = this.isSessionOpened && this.session?.state !== "open";
     if (stream.state !== "open" || isSessionDown) return "reconnecting";
     const ageMs = Math.max(stream.ageMs ?? 0, this.session?.ageMs ?? 0);
-    return ageMs >= STALE_MS ? "stale" : "live";
+    const isFromBefore = performance.now() - ageMs < this.wokeAt;
+    return ageMs >= STALE_MS || isFromBefore ? "stale" : "live";
   }
 
   private goOffline(): void {

@@ -5,8 +5,8 @@ import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk"
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
-import { injectWallet } from "../test-wallet.js";
-import { POLL, type TradingPage } from "../trading-page.js";
+import { injectWallet, requestsOf } from "../test-wallet.js";
+import { intercept, OFFLINE, POLL, type TradingPage } from "../trading-page.js";
 
 const PASSPHRASE = "five words of a passphrase";
 
@@ -68,6 +68,38 @@ export function keyTests(test: PageTest): void {
     onTestFinished(() => client.close());
     await (await client.signIn({ account })).cancelAll();
     for (const each of [first, second, third]) each.expectClean(/status of 401/);
+  });
+
+  test("sessions: what fails is said in the dialog, where it can be read", async ({
+    open,
+    quiet,
+  }) => {
+    const account = privateKeyAccount(newPrivateKey());
+    let isWilling = true;
+    const sign = requestsOf(account);
+    const opened = await open({
+      url: quiet.url,
+      prepare: (page) =>
+        injectWallet(page, async (method, params) =>
+          method === "personal_sign" && !isWilling ? { rejected: 4001 } : sign(method, params),
+        ),
+    });
+    const { page } = opened;
+    await opened.signInWithWallet(account.address);
+    await page.getByTitle(account.address).click();
+    const dialog = page.getByRole("dialog");
+    const alert = dialog.getByRole("alert");
+    const end = await intercept(page, "**/v1/auth/**", (route) => route.abort());
+    await dialog.getByRole("button", { name: "New key" }).click();
+    await alert.getByText("No response from the venue").waitFor();
+    await end();
+    isWilling = false;
+    await dialog.getByRole("button", { name: "Make a key file" }).click();
+    await dialog.getByLabel("Passphrase").fill(PASSPHRASE);
+    await dialog.getByLabel("The same again").fill(PASSPHRASE);
+    await dialog.getByRole("button", { name: "Save the key file" }).click();
+    await alert.getByText("Not signed").waitFor();
+    opened.expectClean(OFFLINE);
   });
 
   test("key file: an answer that was lost on opening it does not use it up", async ({

@@ -32,8 +32,19 @@ export function lineTests(test: PageTest): void {
     await opened.untilLine("offline");
     await page.getByRole("button", { name: "Offline", disabled: true }).waitFor();
     await expectActionsOff(opened);
+    expect(await page.title()).toBe("Not live · BTCUSD · Perpgate");
+    await page.locator(".switcher").click();
+    for (const old of [...OLD, ".market-item"]) {
+      const marked = page.locator(old).first();
+      expect(await marked.evaluate((each) => getComputedStyle(each).fontStyle), old).toBe("italic");
+    }
+    await page.keyboard.press("Escape");
     await opened.tab(/Positions/);
     await page.getByText("Not known while the line is down.").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    const leaving = page.getByRole("dialog", { name: "Sign out" });
+    await leaving.getByText("Your positions and orders are not known now.").waitFor();
+    await leaving.getByRole("button", { name: "Back" }).click();
     await opened.tab(/Open orders \(1\)/);
     await opened.inspect("line-offline");
     await context.setOffline(false);
@@ -76,6 +87,35 @@ export function lineTests(test: PageTest): void {
       await opened.untilLive();
     }
     opened.expectClean();
+  });
+
+  test("line: what was shown before the machine slept is stale until the venue has answered again", async ({
+    open,
+    quiet,
+  }) => {
+    const opened = await open({ url: quiet.url });
+    const { page } = opened;
+    await page.evaluate(NOTE_STATES);
+    // The clock of the browser's timers stands while the machine sleeps.
+    await page.evaluate("{ const now = Date.now; Date.now = () => now() + 3_600_000; }");
+    const states = () => page.evaluate<string[]>("window.lineStates");
+    await expect.poll(states, POLL).toEqual(["stale", "live"]);
+    opened.expectClean();
+  });
+
+  test("line: silence is stale in a page that is always busy, too", async ({ open, quiet }) => {
+    const opened = await open({ url: quiet.url });
+    const { page } = opened;
+    await page.evaluate(NOTE_STATES);
+    await page.evaluate(`setInterval(() => {
+      const until = performance.now() + 550;
+      while (performance.now() < until);
+    }, 5)`);
+    quiet.freeze();
+    await opened.untilLine("reconnecting");
+    expect(await page.evaluate("window.lineStates")).toEqual(["stale", "reconnecting"]);
+    quiet.thaw();
+    opened.expectClean(OFFLINE);
   });
 
   test("line: an order and a cancel whose answers are lost are shown as unknown, then settled; also by the next session", async ({
@@ -237,6 +277,28 @@ export function lineTests(test: PageTest): void {
     opened.expectClean();
   });
 }
+
+/** What the venue has said, which may be old while the line is down. */
+const OLD = [
+  ".last-price",
+  ".figures",
+  ".funds",
+  ".preview",
+  ".summary",
+  ".result",
+  ".last-answer",
+  ".chart-body",
+  ".ladder",
+  ".data",
+];
+
+/** Runs inside the page: the states of the line that are shown from here on, in `window.lineStates`. */
+const NOTE_STATES = `{
+  const shown = document.querySelector(".connection");
+  window.lineStates = [];
+  new MutationObserver(() => window.lineStates.push(shown.dataset.state))
+    .observe(shown, { attributeFilter: ["data-state"] });
+}`;
 
 function cancelButton(page: Page) {
   return page.getByRole("button", { name: /^Cancel order/ });
