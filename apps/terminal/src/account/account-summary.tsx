@@ -13,12 +13,12 @@ export function AccountSummary() {
   const unrealized = useUnrealized();
   if (!isIn) return null;
   const equity =
-    money === undefined || unrealized === undefined ? undefined : money.balance + unrealized;
+    money === undefined || unrealized === undefined ? undefined : money.balance + unrealized.exact;
   return (
     <dl className="facts summary" aria-label="Account">
       <Fact label="Equity">{moneyText(equity)}</Fact>
-      <Fact label="Unrealised PnL" className={toneOf(unrealized, 2)}>
-        {unrealized === undefined ? <span className="skeleton" /> : formatSigned(unrealized, 2)}
+      <Fact label="Unrealised PnL" className={toneOf(unrealized?.shown, 2)}>
+        {unrealized === undefined ? <span className="skeleton" /> : formatSigned(unrealized.shown, 2)}
       </Fact>
       <Fact label="Position margin">{moneyText(money?.positionMargin)}</Fact>
       <Fact label="In orders">{moneyText(money?.reserved)}</Fact>

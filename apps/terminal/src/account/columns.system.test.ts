@@ -316,10 +316,11 @@ test("columns: funding", async () => {
   await maker.placeOrder({ ...order, side: "short", price: 65_000 });
   await taker.placeOrder({ ...order, side: "long", price: 65_000 });
   // Both sides of the book are above the index: longs pay.
-  await maker.placeOrder({ ...order, side: "long", price: 65_300 });
-  await maker.placeOrder({ ...order, side: "short", price: 65_400 });
-  await venue.advance(60_000);
+  const quote = { ...order, size: 1, leverage: 20 } as const;
+  await maker.placeOrder({ ...quote, side: "long", price: 65_200 });
+  await maker.placeOrder({ ...quote, side: "short", price: 65_300 });
   venue.skip(HOUR_MS - (venue.nowMs() % HOUR_MS) - 1_000);
+  await venue.execute({ kind: "AskTime", stampMs: venue.nowMs() });
   await venue.setIndex("BTCUSD", 65_000);
   await venue.advance(2_000);
   await expect.poll(() => taker.fundingPayments(), POLL).toHaveLength(1);

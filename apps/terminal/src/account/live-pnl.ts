@@ -10,15 +10,24 @@ export function useRefresh(): void {
   useStore(marks.sample);
 }
 
-/** The sum of the figures in the table, which are rounded to cents; undefined until there are positions to sum. */
-export function useUnrealized(): number | undefined {
+interface Unrealized {
+  readonly exact: number;
+  /** The sum of the figures in the table, which are rounded to cents. */
+  readonly shown: number;
+}
+
+/** Of all positions; undefined until they are known. */
+export function useUnrealized(): Unrealized | undefined {
   const terminal = useTerminal();
   const positions = useStore(terminal.account.positions);
   useRefresh();
   if (positions === undefined) return undefined;
+  let exact = 0;
   let cents = 0;
   for (const position of positions.values()) {
-    cents += Math.round(livePosition(terminal, position).unrealized * 100);
+    const { unrealized } = livePosition(terminal, position);
+    exact += unrealized;
+    cents += Math.round(unrealized * 100);
   }
-  return cents / 100;
+  return { exact, shown: cents / 100 };
 }

@@ -51,14 +51,14 @@ describe("a change of an order that is asked about", () => {
   });
 
   test("a stop beyond the liquidation price of its position, on either side", () => {
-    const asks = (order: Order, price: number, position: Position | undefined = HELD) =>
+    const asks = (order: Order, price: number, position = HELD) =>
       asksToAmend(order, { orderId, price }, position);
     expect(asks(STOP, 50_001)).toBe(false);
     expect(asks(STOP, 50_000)).toBe(true);
     expect(asks({ ...STOP, reduceOnly: false, closePosition: true }, 49_000)).toBe(true);
     expect(asks({ ...STOP, trigger: "takeProfit" }, 49_000)).toBe(false);
     expect(asks({ ...STOP, reduceOnly: false }, 49_000)).toBe(false);
-    expect(asks(STOP, 49_000, undefined)).toBe(false);
+    expect(asksToAmend(STOP, { orderId, price: 49_000 }, undefined)).toBe(false);
     const short: Position = { ...HELD, side: "short", size: -0.5, liquidationPrice: 70_000 };
     expect(asks(STOP, 49_000, short)).toBe(false);
     expect(asks({ ...STOP, side: "long" }, 70_000, short)).toBe(true);

@@ -89,7 +89,7 @@ export function keyTests(test: PageTest): void {
     await page.getByTitle(account.address).click();
     const dialog = page.getByRole("dialog");
     const alert = dialog.getByRole("alert");
-    const end = await intercept(page, "**/v1/auth/**", (route) => route.abort());
+    const end = await intercept(page, "**/v1/auth/rotate", (route) => route.abort());
     await dialog.getByRole("button", { name: "New key" }).click();
     await alert.getByText("No response from the venue").waitFor();
     await end();
