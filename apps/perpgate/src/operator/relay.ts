@@ -35,7 +35,7 @@ interface RelayOptions {
 export async function relay(options: RelayOptions): Promise<number> {
   const urls = listOf(options.venue, "--venue");
   const transport = fallback(
-    listOf(options.rpc, "--rpc").map((url) => http(url, { timeout: TIMEOUT_MS })),
+    listOf(options.rpc, "--rpc").map((url) => http(url, { timeout: TIMEOUT_MS, batch: true })),
   );
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(options.maxFee)) {
     throw new UsageError(`--max-fee: "${options.maxFee}" is no number of gwei`);
@@ -74,16 +74,20 @@ export async function relay(options: RelayOptions): Promise<number> {
   const status = await serveAttestorStatus("127.0.0.1", options.metricsPort, metrics, health);
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await relayer.poll().then(
-        () => health.succeeded(),
+      const hasMore = await relayer.poll().then(
+        (isUnfinished) => {
+          health.succeeded();
+          return isUnfinished;
+        },
         (error: unknown) => {
-          if (stopping.signal.aborted) return;
+          if (stopping.signal.aborted) return false;
           const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
           if (health.failed(reason ?? "")) log.warn({ reason }, "a poll failed; polling continues");
           report.failures.inc();
+          return false;
         },
       );
-      await pause(options.every, stopping.signal);
+      if (!hasMore) await pause(options.every, stopping.signal);
     }
   };
   const running = run();
@@ -195,10 +199,9 @@ function relayMetrics(registry: Registry, chain: string) {
       if (event.kind === "Mined") transactions.inc({ chain, step: event.step });
       if (event.kind === "Refused") refused.inc({ chain });
       if (event.kind === "GasTooHigh") expensive.inc({ chain });
-      if (event.kind === "VaultLocked") locked.set({ chain }, 1);
-      if (event.kind === "Mined") locked.set({ chain }, 0);
       if (event.kind !== "Polled") return;
       open.set({ chain }, event.open);
+      locked.set({ chain }, event.isLocked ? 1 : 0);
       balance.set({ chain }, Number(event.balance) / 1e18);
     },
   };

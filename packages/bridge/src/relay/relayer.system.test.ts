@@ -225,6 +225,16 @@ test("a vault that is locked: said, and nothing is sent", async () => {
   await relayer.poll();
   expect(happened("VaultLocked")).toHaveLength(1);
   expect(await chain.status(1n)).toBe("unknown");
+  expect(happened("Polled")).toMatchObject([{ isLocked: true }]);
+}, 180_000);
+
+test("unlocked while nothing is open: said at the next poll", async () => {
+  const { relayer, happened } = await relaying([]);
+  expect((await chain.lock()).result).toBe("ok");
+  await relayer.poll();
+  expect((await chain.administer("Unlock", {})).result).toBe("ok");
+  await relayer.poll();
+  expect(happened("Polled")).toMatchObject([{ isLocked: true }, { isLocked: false }]);
 }, 180_000);
 
 /** Rounds that would raise a fee from the chain's to the bound and above. */
@@ -253,7 +263,7 @@ test("an empty gas account: said at each poll; once it has ether again, paid for
   }
   expect(happened("GasTooHigh")).toEqual([]);
   expect(happened("Refused").length).toBe(MANY_POLLS);
-  expect(events.at(-1)).toEqual({ kind: "Polled", open: 1, balance: 0n });
+  expect(events.at(-1)).toEqual({ kind: "Polled", open: 1, balance: 0n, isLocked: false });
   expect(await chain.status(1n)).toBe("unknown");
   await fund("1");
   time.nowMs += 600_000;
@@ -315,9 +325,25 @@ test("a flood of one account's withdrawals: another's is served at its second tu
   const others = await Promise.all([1, 2, 3, 4, 5].map((id) => row(id)));
   const honest = await row(6, 1, { account: node.account(4) });
   const { relayer, happened } = await relaying([...others, honest]);
-  await relayer.poll();
+  expect([await relayer.poll(), await relayer.poll()]).toEqual([true, false]);
   const ids = happened("Mined").map((event) => event.kind === "Mined" && event.id);
   expect(ids).toEqual([1, 6, 2, 3, 4, 5]);
+}, 180_000);
+
+test("a withdrawal that comes while a flood of one account's is served: requested in the next poll", async () => {
+  const rows = await Promise.all(Array.from({ length: 12 }, (_, i) => row(i + 1)));
+  const { relayer, happened } = await relaying(rows);
+  const mined = () => happened("Mined").map((event) => event.kind === "Mined" && event.id);
+  await relayer.poll();
+  await relayer.poll();
+  expect(mined()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  rows.push(await row(13, 1, { account: node.account(4) }));
+  await relayer.poll();
+  expect(mined().slice(8)).toEqual([13, 9, 10, 11]);
+  // Its payment is due together with those of the flood.
+  await chain.passDispute();
+  await relayer.poll();
+  expect(await chain.status(13n)).toBe("paid");
 }, 180_000);
 
 test("two withdrawals that fill the cap together: one is requested, the other once there is room", async () => {

@@ -12,6 +12,7 @@ import type { Chain, OpenWithdrawal } from "@perpgate/protocol";
 import {
   type Address,
   BaseError,
+  type Block,
   ContractFunctionRevertedError,
   encodeFunctionData,
   type Hex,
@@ -21,7 +22,6 @@ import {
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { Backoff } from "../backoff.js";
-import { inTurn } from "../in-turn.js";
 import { requestOfVotes } from "../vault/request.js";
 import type { SignerGroup, VaultDomain } from "../vault/typed-data.js";
 import { VAULT_ABI, VAULT_CODE } from "../vault/vault-artifact.js";
@@ -44,7 +44,12 @@ export type RelayEvent =
   /** The chain asks for more than `maxFeePerGas`; nothing is sent. */
   | { readonly kind: "GasTooHigh"; readonly feePerGas: bigint }
   | { readonly kind: "VaultLocked" }
-  | { readonly kind: "Polled"; readonly open: number; readonly balance: bigint };
+  | {
+      readonly kind: "Polled";
+      readonly open: number;
+      readonly balance: bigint;
+      readonly isLocked: boolean;
+    };
 
 interface RelayerParts {
   readonly chain: Chain;
@@ -66,6 +71,18 @@ interface VaultState {
   readonly group: SignerGroup;
 }
 
+/** A call of the vault for a withdrawal. */
+interface VaultStep {
+  readonly id: number;
+  readonly step: RelayStep;
+  readonly data: Hex;
+}
+
+/** After so many transactions a poll ends: a withdrawal that has come meanwhile waits for no more. */
+const SENT_PER_POLL = 4;
+/** Read from the vault together. */
+const READ_AT_ONCE = 32;
+
 /** A replacement must offer a tenth more. */
 const RAISE = { times: 9n, of: 8n };
 /** Also where a call uses more at its second time, as after a reorganisation. */
@@ -73,6 +90,8 @@ const GAS_MARGIN = { times: 5n, of: 4n };
 
 export class Relayer {
   private readonly backoffs = new Map<string, Backoff>();
+  /** Transactions sent for each account that has open withdrawals. */
+  private readonly served = new Map<string, number>();
   /** The fees of the last transaction, with its nonce. */
   private offered:
     | { readonly nonce: number; readonly maxFee: bigint; readonly tip: bigint }
@@ -80,19 +99,57 @@ export class Relayer {
 
   constructor(private readonly parts: RelayerParts) {}
 
-  async poll(): Promise<void> {
+  /** Returns whether it ended with work left that need not wait. */
+  async poll(): Promise<boolean> {
     const { chain, port, client, account, observe } = this.parts;
     const rows = await allOpenWithdrawals(port, chain);
-    const state = rows.length === 0 ? null : await this.vaultState();
-    for (const row of state === null ? [] : inTurn(rows, (each) => each.account)) {
-      if (!(await this.serve(row, state!))) break;
-    }
+    const state = await this.vaultState();
+    const isOver = state === null || (await this.serveAll(rows, state));
     const balance = await client.getBalance({ address: account.address });
-    observe({ kind: "Polled", open: rows.length, balance });
+    observe({ kind: "Polled", open: rows.length, balance, isLocked: state === null });
     const ids = new Set(rows.map(({ withdrawalId }) => withdrawalId));
     for (const key of this.backoffs.keys()) {
       if (!ids.has(key.split(" ")[1] ?? "")) this.backoffs.delete(key);
     }
+    return !isOver;
+  }
+
+  /** Returns false once enough was sent: the list is read again before the next. */
+  private async serveAll(rows: readonly OpenWithdrawal[], state: VaultState): Promise<boolean> {
+    const turns = this.inTurn(rows);
+    let sent = 0;
+    for (let at = 0; at < turns.length; at += READ_AT_ONCE) {
+      const part = turns.slice(at, at + READ_AT_ONCE);
+      const head = await this.parts.client.getBlock();
+      const steps = await Promise.all(part.map((row) => this.nextStep(row, state, head)));
+      for (const [i, step] of steps.entries()) {
+        if (step === null) continue;
+        const outcome = await this.step(step, state.domain.vault);
+        if (outcome === "wait") return true;
+        if (outcome === "idle") continue;
+        const { account } = part[i]!;
+        this.served.set(account, (this.served.get(account) ?? 0) + 1);
+        if (++sent === SENT_PER_POLL) return false;
+      }
+    }
+    return true;
+  }
+
+  /** Who was served least comes first. One that is new begins with the least of the others. */
+  private inTurn(rows: readonly OpenWithdrawal[]): readonly OpenWithdrawal[] {
+    const accounts = new Set(rows.map(({ account }) => account));
+    for (const account of this.served.keys()) {
+      if (!accounts.has(account)) this.served.delete(account);
+    }
+    const least = this.served.size === 0 ? 0 : Math.min(...this.served.values());
+    for (const account of accounts) this.served.set(account, this.served.get(account) ?? least);
+    const counts = new Map(this.served);
+    const turns = rows.map((row) => {
+      const turn = counts.get(row.account) ?? 0;
+      counts.set(row.account, turn + 1);
+      return { row, turn };
+    });
+    return turns.sort((a, b) => a.turn - b.turn).map(({ row }) => row);
   }
 
   /** Null while it is locked. @throws if the venue's vault is none of this release, or another venue's. */
@@ -119,8 +176,12 @@ export class Relayer {
     return { domain: { venueId, chainId, vault }, group };
   }
 
-  /** Returns whether there is time for another one. */
-  private async serve(row: OpenWithdrawal, { domain, group }: VaultState): Promise<boolean> {
+  /** What the vault would take for a withdrawal now; null: nothing. */
+  private async nextStep(
+    row: OpenWithdrawal,
+    { domain, group }: VaultState,
+    head: Pick<Block, "timestamp" | "number">,
+  ): Promise<VaultStep | null> {
     const { client } = this.parts;
     const id = Number(row.withdrawalId);
     const at = { address: domain.vault, abi: VAULT_ABI } as const;
@@ -132,29 +193,35 @@ export class Relayer {
     });
     if (status === ENTRY_STATUS.UNKNOWN) {
       const made = await requestOfVotes(row, domain, group);
-      if (typeof made === "string") return true;
+      if (typeof made === "string") return null;
       const functionName = "request";
       const call = [made.withdrawal, made.signatures] as const;
       const data = encodeFunctionData({ abi: VAULT_ABI, functionName, args: call });
-      return this.step(id, functionName, domain.vault, data);
+      return { id, step: functionName, data };
     }
-    if (status !== ENTRY_STATUS.PENDING) return true;
+    if (status !== ENTRY_STATUS.PENDING) return null;
     const [time, number] = await client.readContract({ ...at, functionName: "payableFrom", args });
-    const head = await client.getBlock();
-    const isDue = head.timestamp >= time && head.number >= number && head.timestamp <= deadline;
-    if (!isDue) return true;
+    const isDue =
+      head.timestamp >= time && (head.number ?? 0n) >= number && head.timestamp <= deadline;
+    if (!isDue) return null;
     const data = encodeFunctionData({ abi: VAULT_ABI, functionName: "finalize", args });
-    return this.step(id, "finalize", domain.vault, data);
+    return { id, step: "finalize", data };
   }
 
-  /** Sends a call that would succeed now. Returns false if the next one must wait for a later poll. */
-  private async step(id: number, step: RelayStep, to: Address, data: Hex): Promise<boolean> {
+  /**
+   * Sends a call that would succeed now. `idle`: nothing was sent; `wait`: the next one must wait for a later
+   * poll.
+   */
+  private async step(
+    { id, step, data }: VaultStep,
+    to: Address,
+  ): Promise<"sent" | "idle" | "wait"> {
     const { client, account, wallet, observe, clock, uniform, waitMs } = this.parts;
     const key = `${step} ${id}`;
     const backoff =
       this.backoffs.get(key) ?? new Backoff({ baseMs: 5_000, maxMs: 600_000 }, uniform);
     this.backoffs.set(key, backoff);
-    if (!backoff.isReady(clock())) return true;
+    if (!backoff.isReady(clock())) return "idle";
     let gas: bigint;
     try {
       // Not the pending block: it may hold this very call, unmined.
@@ -162,14 +229,14 @@ export class Relayer {
     } catch (error) {
       backoff.failed(clock());
       observe({ kind: "Refused", id, step, reason: reasonOf(error) });
-      return true;
+      return "idle";
     }
     const nonce = await client.getTransactionCount({
       address: account.address,
       blockTag: "latest",
     });
     const fees = await this.fees(nonce);
-    if (fees === null) return false;
+    if (fees === null) return "wait";
     const hash = await wallet
       .sendTransaction({
         account,
@@ -184,22 +251,22 @@ export class Relayer {
         observe({ kind: "Refused", id, step, reason: reasonOf(error) });
         return null;
       });
-    if (hash === null) return false;
+    if (hash === null) return "wait";
     const receipt = await client
       .waitForTransactionReceipt({ hash, timeout: waitMs })
       .catch(() => null);
     if (receipt === null) {
       observe({ kind: "Unmined", id, step, hash });
-      return false;
+      return "wait";
     }
     if (receipt.status !== "success") {
       backoff.failed(clock());
       observe({ kind: "Refused", id, step, reason: `${hash} reverted` });
-      return true;
+      return "sent";
     }
     this.backoffs.delete(key);
     observe({ kind: "Mined", id, step, hash });
-    return true;
+    return "sent";
   }
 
   /**
