@@ -1,6 +1,7 @@
 /**
  * Proofs of requests of withdrawals. Anyone may ask for them again and again, so each is made once and kept
- * while the withdrawal is open; it is made again only where more witnesses have cosigned.
+ * while the withdrawal is open. It is made again with a checkpoint that another witness has cosigned: each
+ * attestor requires witnesses of its own.
  */
 import { encodeWithdrawalProof, type OrderProof } from "@perpgate/protocol/receipts";
 import type { BlockTree } from "../tlog/block-tree.js";
@@ -11,7 +12,8 @@ import { leafProof } from "./promise-proofs.js";
 
 interface KeptProof {
   readonly text: string;
-  readonly cosigners: number;
+  /** Names of the witnesses that have cosigned its checkpoint. */
+  readonly cosigners: readonly string[];
 }
 
 export class WithdrawalProofs {
@@ -27,9 +29,10 @@ export class WithdrawalProofs {
   async of(id: number, published: Published | undefined): Promise<string | null> {
     if (published === undefined) return null;
     const { kept } = this;
-    const cosigners = published.witnesses.length;
+    const cosigners = published.witnesses;
     const before = kept.get(id);
-    if (before !== undefined && before.cosigners >= cosigners) return before.text;
+    const isCosigner = (name: string): boolean => before?.cosigners.includes(name) === true;
+    if (before !== undefined && cosigners.every(isCosigner)) return before.text;
     const sealed = await sealedAck(this.source.history, id, () => undefined);
     if (sealed === undefined || sealed === "not_sealed") return null;
     const proof = leafProof(this.tree, published, this.keys, sealed, () => undefined);

@@ -89,6 +89,36 @@ test("witnesses: a proof has the cosignatures that are there when it is made, an
   );
 });
 
+test("witnesses that take turns: the proof follows the newest one, whom an attestor may require", async () => {
+  const names = ["witness.example/w1", "witness.example/w2"];
+  const witnesses = await Promise.all(names.map((name) => StubWitness.start(name)));
+  onTestFinished(() => witnesses.forEach((witness) => void witness.close()));
+  const settings = witnesses.map(({ url, key }) => ({ url, key }));
+  const at = await withdrawing({}, undefined, 40, settings);
+  await at.ask({ amount: 10, nonce: 1 });
+  const cosigners = async (): Promise<unknown> => {
+    const [withdrawal] = (await openOn(at)).withdrawals;
+    const keys = { logKey: LOG_KEY.text, witnessKeys: settings.map(({ key }) => noteKeyText(key)) };
+    const proof = withdrawal?.proof ?? "";
+    return checkWithdrawalProof(proof, verifyEd25519Now, { ...keys, require: 1 });
+  };
+  let hash = 0;
+  const out = async () => ({ status: 503, text: "out of order" });
+  const back = async () => undefined;
+  for (const [i, witness] of witnesses.entries()) {
+    for (const other of witnesses) other.onCheckpoint = other === witness ? back : out;
+    // One that was out of order is asked again after a pause.
+    const published = async () => {
+      // Something for a new block.
+      await at.venue.register(at.trader, (++hash).toString(16).padStart(64, "0"));
+      await sealed(at);
+      return at.venue.at.venue.promises?.log.published?.witnesses;
+    };
+    await expect.poll(published, { timeout: 60_000, interval: 500 }).toEqual([names[i]]);
+    expect(await cosigners()).toMatchObject({ checkpoint: { cosigners: [names[i]] } });
+  }
+});
+
 test("the proof survives a restart, and the withdrawal leaves the list when it is paid", async () => {
   const at = await withdrawing();
   await at.ask({ amount: 10, nonce: 1 });
