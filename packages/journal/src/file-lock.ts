@@ -55,6 +55,16 @@ export function lockDirectory(directory: string): DiskLock | LockHolder {
   return { held: true, release: () => descriptors.forEach((open) => void fs.closeSync(open)) };
 }
 
+/**
+ * Opens a file with an exclusive lock on it, which ends with the process or with the descriptor. Undefined:
+ * another process holds it. @throws JournalError where nothing can be locked.
+ */
+export function openLockedFile(path: string, flags: number): number | undefined {
+  const { descriptor, ...rest } = attempt(path, flags);
+  if (!("problem" in rest) || rest.problem === undefined) return descriptor;
+  throw new JournalError("lock_unavailable", `cannot lock ${path}: ${rest.problem}`);
+}
+
 function heldBy(path: string): LockHolder {
   try {
     return { held: false, holder: fs.readFileSync(path, "latin1").trim() };

@@ -20,6 +20,7 @@ export {
 } from "./errors.js";
 export { ExitDeadline } from "./exit-deadline.js";
 export type { FileJournal, SpareStatus } from "./file-journal.js";
+export { openLockedFile } from "./file-lock.js";
 export {
   type Batch,
   type BatchId,

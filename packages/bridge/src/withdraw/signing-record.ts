@@ -1,11 +1,21 @@
 /**
  * What an attestor has signed for vaults, on its disk before any signature leaves. An id has one data for good,
  * and the amounts of the last hour and day are kept within the vault's caps also across restarts. One line of
- * JSON for each id; a line without an end was never acted upon.
+ * JSON for each id; a line without an end was never acted upon. One process at a time has the file: two would
+ * count the caps twice.
  */
 
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
+import { openLockedFile } from "@perpgate/journal";
 
 interface SignedPayment {
   readonly id: number;
@@ -25,26 +35,55 @@ export class SigningRecordDamaged extends Error {
   override readonly name = "SigningRecordDamaged";
 }
 
+/** Of the file system. */
+export interface RecordWriter {
+  readonly write: (file: number, bytes: Uint8Array) => number;
+  readonly sync: (file: number) => void;
+}
+
+const DISK: RecordWriter = { write: writeSync, sync: fsyncSync };
+
 export class SigningRecord {
   private readonly byId = new Map<string, SignedPayment>();
   private readonly file: number;
+  /** Whole lines. */
+  private bytes: number;
+  private isOpen = true;
+  /** False after a line that could be neither synced nor taken back. */
+  private isUsable = true;
 
-  /** Creates the file for its owner alone. @throws SigningRecordDamaged if a whole line cannot be read. */
-  constructor(path: string) {
-    this.file = openSync(path, "a+", 0o600);
+  /**
+   * Creates the file for its owner alone. @throws SigningRecordDamaged if a whole line cannot be read, or if
+   * another process has the file.
+   */
+  constructor(
+    path: string,
+    private readonly disk = DISK,
+  ) {
+    const { O_APPEND, O_CREAT, O_RDWR } = constants;
+    const file = openLockedFile(path, O_APPEND | O_CREAT | O_RDWR);
+    if (file === undefined) {
+      throw new SigningRecordDamaged(`${path}: another process signs with this record`);
+    }
+    this.file = file;
     const text = readFileSync(this.file, "utf8");
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     for (const line of whole.split("\n").filter((each) => each !== "")) {
       const payment = paymentOf(line);
-      if (payment === undefined) throw new SigningRecordDamaged(`${path}: a line cannot be read`);
+      if (payment === undefined) {
+        this.close();
+        throw new SigningRecordDamaged(`${path}: a line cannot be read`);
+      }
       this.byId.set(keyOf(payment), payment);
     }
-    ftruncateSync(this.file, Buffer.byteLength(whole));
+    this.bytes = Buffer.byteLength(whole);
+    ftruncateSync(this.file, this.bytes);
     syncFolder(dirname(path));
   }
 
   close(): void {
-    closeSync(this.file);
+    if (this.isOpen) closeSync(this.file);
+    this.isOpen = false;
   }
 
   /** The digest that was signed for an id of a scope's vault. */
@@ -71,9 +110,34 @@ export class SigningRecord {
     if (known !== undefined) {
       throw new Error(`withdrawal ${payment.id} was signed with other data before`);
     }
-    writeSync(this.file, `${JSON.stringify(payment)}\n`);
-    fsyncSync(this.file);
+    this.append(Buffer.from(`${JSON.stringify(payment)}\n`));
     this.byId.set(keyOf(payment), payment);
+  }
+
+  /** The whole line, or nothing of it: the next one must not be appended to a part. */
+  private append(line: Uint8Array): void {
+    if (!this.isUsable) throw new Error("the record could not be written; start the process again");
+    const { disk, file } = this;
+    this.isUsable = false;
+    const written = this.written(line);
+    if (written !== line.length) {
+      ftruncateSync(file, this.bytes);
+      this.isUsable = true;
+      throw new Error(`the record took ${written} of ${line.length} bytes: is its disk full?`);
+    }
+    // What a sync that failed has left is not known, and not written over.
+    disk.sync(file);
+    this.bytes += line.length;
+    this.isUsable = true;
+  }
+
+  /** Bytes that were written; 0 if it failed. */
+  private written(line: Uint8Array): number {
+    try {
+      return this.disk.write(this.file, line);
+    } catch {
+      return 0;
+    }
   }
 }
 
