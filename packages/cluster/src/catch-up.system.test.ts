@@ -49,6 +49,7 @@ describe.skipIf(isWithoutNatsServer())("a core far behind", () => {
       leader: () => ({ epoch: 0, run: "" }),
       claim: nothing,
       isReady: () => false,
+      edges: () => 0,
       mayPropose: nothing,
     };
     const logger = { info: nothing, warn: nothing };

@@ -146,6 +146,7 @@ export class FencedLog {
         leader: () => hooks.leader(),
         claim: () => hooks.claim(),
         isReady: () => this.caughtUpAt === undefined && this.isReading && hooks.isReady(),
+        edges: () => hooks.edges(),
         publish: (message, expectedLast) => this.publish(message, expectedLast),
         mirror: (sequence, record) => this.keep(sequence, record),
         deliver: (batch, settled) => this.onBatch(batch, settled),
@@ -375,7 +376,7 @@ export class FencedLog {
     this.leaveIfUnstored(elapsedMs);
     this.warnIfSilent(elapsedMs);
     this.sinceHeartbeatMs += elapsedMs;
-    if (this.sinceHeartbeatMs >= HEARTBEAT_MS) this.say();
+    if (this.sinceHeartbeatMs >= HEARTBEAT_MS || this.core.isOffering) this.say();
     if (!this.isReading || this.caughtUpAt !== undefined) return;
     this.guard(() => this.core.tick());
     if (this.mayPropose) this.options.hooks.mayPropose();

@@ -21,6 +21,8 @@ export interface CoreSays {
   readonly versions: readonly [number, number];
   /** Whether it would claim now if the leader handed over to it. */
   readonly isReady: boolean;
+  /** How many edges have a link to it. */
+  readonly edges: number;
   /** Of a leader that writes nothing more, for this core to claim; empty otherwise. */
   readonly handsTo: string;
 }
@@ -47,10 +49,10 @@ export function decodeHeartbeat(data: Uint8Array): Heartbeat | undefined {
   const [core, run] = [stringOf(fields, "core"), stringOf(fields, "run")];
   const [chain, handsTo] = [stringOf(fields, "chain"), stringOf(fields, "handsTo")];
   const [epoch, sequence] = [numberOf(fields, "epoch"), numberOf(fields, "sequence")];
-  const clockMs = numberOf(fields, "clockMs");
+  const [clockMs, edges] = [numberOf(fields, "clockMs"), numberOf(fields, "edges")];
   const { versions } = fields;
   const isNamed = NAME.test(core) && RUN.test(run) && CHAIN.test(chain);
-  const isCounted = [epoch, sequence, clockMs].every((n) => Number.isSafeInteger(n) && n >= 0);
+  const isCounted = [epoch, sequence, clockMs, edges].every((n) => Number.isSafeInteger(n) && n >= 0);
   const [oldest, newest] = Array.isArray(versions) ? versions.map(Number) : [];
   if (!isNamed || !isCounted || oldest === undefined || newest === undefined) return undefined;
   return {
@@ -63,6 +65,7 @@ export function decodeHeartbeat(data: Uint8Array): Heartbeat | undefined {
     clockMs,
     versions: [oldest, newest],
     isReady: fields.isReady === true,
+    edges,
     handsTo,
     server: stringOf(fields, "server").slice(0, MOST_TEXT),
     release: stringOf(fields, "release").slice(0, MOST_TEXT),

@@ -16,12 +16,16 @@ import { type AppliedChain, BREAK_MS, Takeover } from "./takeover.js";
 export const REPEAT_MS = 250;
 /** A leader that hands over writes nothing for as long; then it goes on if nobody has claimed. */
 export const HANDS_OVER_MS = 1_500;
-/** For as long it writes at least before it hands over by itself once more. */
+/** Where nobody has claimed it writes for as long before it hands over by itself once more. */
 const LEADS_ON_MS = 5_000;
+/** A lead that has begun lasts as long, so that whatever its edges do it moves rarely. */
+export const SETTLES_MS = 2_000;
+/** Another core has had more edges for as long: longer than two cores take to notice that one edge is gone. */
+export const FEWER_EDGES_MS = 500;
 
 export interface LogCorePorts
   extends Omit<FencePorts, "deliver">,
-    Pick<CoreLogHooks, "leader" | "claim" | "isReady"> {
+    Pick<CoreLogHooks, "leader" | "claim" | "isReady" | "edges"> {
   /** Applies the batch; called for every message, in order. */
   deliver(batch: Batch, settled: Settled): void;
   /** Monotonic, and the wall clock, in milliseconds. */
@@ -48,6 +52,8 @@ export class LogCore {
   private handsTo = "";
   private handsOverUntilMs = Number.NEGATIVE_INFINITY;
   private leadsOnUntilMs = Number.NEGATIVE_INFINITY;
+  /** Since when another core has had more edges. */
+  private fewerEdgesSinceMs: number | undefined;
 
   constructor(
     private readonly options: LogCoreOptions,
@@ -103,6 +109,11 @@ export class LogCore {
     return this.handsTo !== "" && this.ports.nowMs() < this.handsOverUntilMs;
   }
 
+  /** Whether another core may claim as soon as it hears that. */
+  get isOffering(): boolean {
+    return this.isHandingOver && !this.fence.isInFlight;
+  }
+
   /** Publishes a batch of the leader. */
   propose(records: readonly Uint8Array[]): void {
     if (!this.mayPropose) throw new Error("a batch is in flight, or this core does not lead");
@@ -115,24 +126,30 @@ export class LogCore {
     this.fence.accept(incoming);
     this.takeover.delivered();
     if (before && !this.leads) this.handsTo = "";
+    if (!before && this.leads) this.leadsOnUntilMs = this.ports.nowMs() + SETTLES_MS;
   }
 
   /** From time to time: repeats what is in flight, or claims. */
   tick(): void {
     const nowMs = this.ports.nowMs();
+    if (!this.isHandingOver) this.handsTo = "";
+    if (this.leads && this.handsTo === "") this.leaveIfUnfit(nowMs);
     if (this.fence.isInFlight) {
       if (nowMs - this.publishedAtMs >= REPEAT_MS) this.repeat();
       return;
     }
-    if (!this.isHandingOver) this.handsTo = "";
-    if (this.leads && this.handsTo === "" && nowMs >= this.leadsOnUntilMs) this.leaveIfUnfit(nowMs);
     if (this.leads || !this.isConfirmed || !this.isDue) return;
     const claim = this.ports.claim();
     if (claim !== undefined) this.fence.propose(claim.counter, claim.records);
   }
 
+  /** With a wrong clock, or where others have links to edges that this core has not. */
   private leaveIfUnfit(nowMs: number): void {
-    if (!this.takeover.isClockWrong || this.handOver() === "") return;
+    const hasFewer = this.takeover.mostEdges > this.ports.edges();
+    this.fewerEdgesSinceMs = hasFewer ? (this.fewerEdgesSinceMs ?? nowMs) : undefined;
+    const isFewer = hasFewer && nowMs - (this.fewerEdgesSinceMs ?? nowMs) >= FEWER_EDGES_MS;
+    if (nowMs < this.leadsOnUntilMs || !(isFewer || this.takeover.isClockWrong)) return;
+    if (this.handOver() === "") return;
     // If the other one does not claim.
     this.leadsOnUntilMs = nowMs + HANDS_OVER_MS + LEADS_ON_MS;
   }
@@ -168,7 +185,8 @@ export class LogCore {
   }
 
   /**
-   * Lets another core claim without waiting for silence: the one named, or the first by name that is able.
+   * Lets another core claim without waiting for silence: the one named, or of those that are able one with
+   * the most edges.
    * Returns its name; empty if there is none.
    */
   handOver(to = ""): string {
@@ -193,8 +211,9 @@ export class LogCore {
       clockMs: this.ports.clockMs(),
       versions,
       isReady: this.isConfirmed && this.takeover.isReady && this.ports.isReady(),
+      edges: this.ports.edges(),
       // Only once everything is read: the other core claims after that.
-      handsTo: this.isHandingOver && !this.fence.isInFlight ? this.handsTo : "",
+      handsTo: this.isOffering ? this.handsTo : "",
     };
   }
 }

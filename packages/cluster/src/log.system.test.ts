@@ -249,6 +249,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
         leader: () => ({ epoch: 0, run: "" }),
         claim: () => undefined,
         isReady: () => false,
+        edges: () => 0,
         mayPropose: () => undefined,
       },
       logger: { info: () => undefined, warn: () => undefined },

@@ -9,7 +9,7 @@ const ASK_MS = 250;
 function heartbeat(changes: Partial<Heartbeat> = {}): Heartbeat {
   const who = { core: "core-2", run: "b".repeat(32), epoch: 1, leads: false };
   const log = { sequence: 0, chain: CHAIN_START, clockMs: 0, versions: [2, 3] as const };
-  const handing = { isReady: true, handsTo: "" };
+  const handing = { isReady: true, edges: 2, handsTo: "" };
   return { ...who, ...log, ...handing, server: "nats://n1:4222", release: "1.2.3", ...changes };
 }
 
@@ -164,6 +164,15 @@ test("a lead is handed over to cores alone that are ready, have the same log, an
     .hears({ core: "core-3", sequence: 2, chain: Buffer.alloc(32, 7) });
   expect(scene.takeover.able).toEqual(["core-2"]);
   expect(scene.pass(1_250).takeover.able).toEqual([]);
+});
+
+test("a lead is handed over to the core with the most edges, of equals to the first by name", () => {
+  const { takeover } = new Scene()
+    .hears({ core: "core-4", edges: 3 })
+    .hears({ core: "core-2", edges: 2 })
+    .hears({ core: "core-3", edges: 3 });
+  expect(takeover.able).toEqual(["core-3", "core-4", "core-2"]);
+  expect(takeover.mostEdges).toBe(3);
 });
 
 test("a core is ready if it has little to read, its clock is right and no log contradicts its own", () => {

@@ -167,16 +167,25 @@ export class Takeover {
     return isClose && this.otherChain === "" && !this.isClockWrong;
   }
 
-  /** The other cores that would claim if they were handed the lead, by name. */
+  /** The other cores that would claim if they were handed the lead: by their edges, most first, and name. */
   get able(): readonly string[] {
+    return this.ableCores.map(({ core }) => core);
+  }
+
+  /** Of those the most edges that one has; 0 if there is none. */
+  get mostEdges(): number {
+    return this.ableCores[0]?.edges ?? 0;
+  }
+
+  private get ableCores(): readonly Heartbeat[] {
     const median = this.medianAheadMs;
     const nowMs = this.nowMs();
     return [...this.heardNow()]
       .filter(({ heartbeat, atMs }) => heartbeat.isReady && nowMs - atMs <= FRESH_MS)
       .filter(({ otherUpTo }) => otherUpTo === 0)
       .filter(({ aheadMs }) => !this.hasMedian || Math.abs(aheadMs - median) <= MAX_CLOCK_MS)
-      .map(({ heartbeat }) => heartbeat.core)
-      .sort();
+      .map(({ heartbeat }) => heartbeat)
+      .sort((a, b) => b.edges - a.edges || (a.core < b.core ? -1 : 1));
   }
 
   /** With two cores nobody can say whose clock is wrong. */

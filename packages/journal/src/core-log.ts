@@ -55,6 +55,8 @@ export interface CoreLogHooks {
   claim(): OwnBatch | undefined;
   /** Whether this core may lead: it is open, and does not stop. */
   isReady(): boolean;
+  /** How many edges have a link to this core. */
+  edges(): number;
   /** A batch may be proposed. */
   mayPropose(): void;
 }

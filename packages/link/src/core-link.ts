@@ -89,7 +89,8 @@ export class CoreLink implements Receiver {
   private readonly notices: Partial<NoticeHandlers>;
   /** Requests whose handlers have not settled, also after the end. */
   private running = 0;
-  private isGreeted = false;
+  /** Whether the edge has said hello. */
+  isGreeted = false;
   private reason: Error | undefined;
   private onClosed: (reason: Error) => void = () => undefined;
   private onFinished: () => void = () => undefined;

@@ -51,6 +51,8 @@ export class LeadSequencer extends Submissions {
    * claim every market awaits an index.
    */
   firstOfEpoch: () => FirstOfEpoch = () => [];
+  /** How many edges have a link to this core. */
+  edges: () => number = () => 0;
   private begunEpoch = 0;
   /** Of the epoch, while it is not in a batch; undefined before it is known. */
   private first: readonly Command[] | undefined = [];

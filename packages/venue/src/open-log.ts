@@ -75,6 +75,7 @@ async function openOfCore(
       leader: () => lead.leader(),
       claim: () => lead.claim(),
       isReady: () => lead.isReady,
+      edges: () => lead.edges(),
       mayPropose: () => lead.mayPropose(),
     },
     run,

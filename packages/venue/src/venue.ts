@@ -231,6 +231,11 @@ export class Venue {
     if (this.parts.lead !== undefined) this.parts.lead.firstOfEpoch = commands;
   }
 
+  /** Sets what says how many edges have a link to this core: the lead goes to one that has more. */
+  set edges(count: () => number) {
+    if (this.parts.lead !== undefined) this.parts.lead.edges = count;
+  }
+
   /** Whether the log's time is so far behind this machine's clock that orders would be misjudged. */
   get isTimeBehind(): boolean {
     // A core that leads asks for the time before it writes anything else.

@@ -68,6 +68,7 @@ function coreView(core: string, leads: boolean, aheadMs: number): CoreView {
     leads,
     clockMs: 0,
     isReady: true,
+    edges: 2,
     handsTo: "",
     server,
     release: "1.2.3",

@@ -6,7 +6,12 @@
  * answered `not_executed` never ran; all mirrors lead to the same state and blocks.
  */
 
-import { finishedWithin, isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
+import {
+  finishedWithin,
+  isWithoutNatsServer,
+  NatsCluster,
+  type NatsServer,
+} from "@perpgate/cluster/testing";
 import { until } from "@perpgate/journal/testing";
 import { PUBLIC_READER } from "@perpgate/venue";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -19,6 +24,7 @@ import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js"
 import { beginCluster } from "./init.js";
 import { auditMirrors } from "./testing/audit.js";
 import { CoreInProcess } from "./testing/core-in-process.js";
+import { CuttableCore, CuttableServers } from "./testing/cuts.js";
 import { EdgeInProcess } from "./testing/edge-in-process.js";
 
 const programs = postgresPrograms();
@@ -36,6 +42,9 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
   let streams = 0;
   let cores: CoreInProcess[] = [];
   let edges: EdgeInProcess[] = [];
+  /** How each edge reaches each core, and each core its servers. */
+  let paths: CuttableCore[][] = [];
+  let servers: CuttableServers[] = [];
 
   beforeAll(async () => {
     nats = await NatsCluster.start({ canCutOff: true });
@@ -51,9 +60,12 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
     const settings = readConfiguration({ log }, {});
     await beginCluster(settings, 3);
     const folder = temporaryFolder();
-    cores = [0, 1, 2].map((rank) => CoreInProcess.in(folder, rank, settings, nats.urls(rank)));
+    servers = await Promise.all([0, 1, 2].map((rank) => CuttableServers.of(nats.urls(rank))));
+    cores = servers.map(({ urls }, rank) => CoreInProcess.in(folder, rank, settings, urls));
     await Promise.all(cores.map((core) => core.start()));
-    edges = [0, 1].map(() => new EdgeInProcess(cores));
+    const reached = () => Promise.all(cores.map((core) => CuttableCore.of(core)));
+    paths = [await reached(), await reached()];
+    edges = paths.map((ofEdge) => new EdgeInProcess(ofEdge));
     await Promise.all(edges.map((edge) => edge.trade(4)));
     await more(50, ELECTION_MS);
   }, 120_000);
@@ -62,6 +74,7 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
     nats.rejoin();
     await Promise.all(edges.map((edge) => edge.end()));
     await Promise.all(cores.map((core) => core.stop()));
+    await Promise.all([...paths.flat(), ...servers].map((path) => path.close()));
   }, 60_000);
 
   /** Resolves once each edge has as many more answers; fails if the first takes longer than it may. */
@@ -73,6 +86,17 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
   function leader(): CoreInProcess {
     const found = cores.find(({ leads }) => leads);
     if (found === undefined) throw new Error("no core leads");
+    return found;
+  }
+
+  /** The server that a core is connected to. */
+  function serverOf({ log, name }: CoreInProcess): NatsServer {
+    const { server } = log.status();
+    const core = cores.findIndex((each) => each.name === name);
+    const at = servers[core]?.urls.indexOf(server) ?? -1;
+    const url = nats.urls(core)[at];
+    const found = nats.servers.find((each) => each.url === url);
+    if (found === undefined) throw new Error(`no server at ${server}`);
     return found;
   }
 
@@ -187,12 +211,73 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
     120_000,
   );
 
+  /** How the edges reach the core that leads: all of them, or the first. */
+  function pathsTo(core: CoreInProcess, ofEdges: number): CuttableCore[] {
+    const all = paths.slice(0, ofEdges).flat();
+    return all.filter(({ name }) => name === core.name);
+  }
+
+  test.each(repeated.flatMap((time) => [2, 1].map((count) => [count, time])))(
+    "the leader is cut off for good from %i of 2 edges (%i): all go on at a core that has both",
+    async (count) => {
+      const before = leader();
+      const cut = pathsTo(before, count);
+      await more(50, TAKEOVER_MS);
+      for (const path of cut) path.cut();
+      await more(50, TAKEOVER_MS);
+      expect(before.leads).toBe(false);
+      expectNoErrors();
+      for (const path of cut) path.rejoin();
+      await more(50, TAKEOVER_MS);
+      await audit();
+      expectNoErrors();
+    },
+    120_000,
+  );
+
   test.each(repeated)(
-    "the leader's server is cut off (%i): orders go on",
+    "the leader is cut off from all servers (%i): another one leads, and it writes nothing more",
     async () => {
-      const server = nats.servers.find(({ url }) => url === leader().log.status().server);
-      expect(server).toBeDefined();
-      nats.cutOff(server!);
+      const before = leader();
+      const cut = servers[cores.indexOf(before)];
+      await more(50, TAKEOVER_MS);
+      cut?.cut();
+      await more(50, TAKEOVER_MS);
+      const written = before.venue.seq;
+      expectNoErrors();
+      cut?.rejoin();
+      await until(() => before.venue.seq > written);
+      expect(before.leads).toBe(false);
+      await audit();
+      expectNoErrors();
+    },
+    120_000,
+  );
+
+  test.each(repeated)(
+    "the leader's server is cut off from the others (%i), and does not lead the stream: orders go on",
+    async () => {
+      const server = serverOf(leader());
+      if ((await nats.streamLeader(`venue${streams}`)) === server) {
+        await nats.stepDown(`venue${streams}`);
+      }
+      await more(50, ELECTION_MS);
+      const errors = edges.map(({ refused }) => Object.fromEntries(refused));
+      expect(serverOf(leader())).toBe(server);
+      nats.cutOff(server);
+      await more(50, TAKEOVER_MS);
+      expect(edges.map(({ refused }) => Object.fromEntries(refused))).toEqual(errors);
+      nats.rejoin();
+      await more(50, TAKEOVER_MS);
+      await audit();
+    },
+    120_000,
+  );
+
+  test.each(repeated)(
+    "the leader's server is cut off from the others (%i), and leads the stream: orders go on",
+    async () => {
+      nats.cutOff(await nats.streamLeader(`venue${streams}`));
       await more(50, ELECTION_MS);
       nats.rejoin();
       await more(50, ELECTION_MS);

@@ -4,7 +4,18 @@ import { FenceWorld, HANDOVER_MS, takeoverMs } from "./fence-world.js";
 /** How many clusters, and from which seed on; `npm test -- --long fence` runs 100,000 of each. */
 const SEEDS = Number(process.env.PERPGATE_FENCE_SEEDS ?? 60);
 const FIRST_SEED = Number(process.env.PERPGATE_FENCE_FIRST_SEED ?? 1);
-const MISFORTUNES = ["kill", "pause", "cut", "deaf", "mute", "elect", "clock", "stranger", "hand"];
+const MISFORTUNES = [
+  "kill",
+  "pause",
+  "cut",
+  "deaf",
+  "mute",
+  "elect",
+  "clock",
+  "stranger",
+  "hand",
+  "edges",
+];
 
 function runAll(seeds: number, restores: boolean): Record<string, number> {
   const total: Record<string, number> = {};

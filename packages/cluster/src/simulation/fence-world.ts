@@ -132,6 +132,7 @@ class CoreProcess {
           return { counter, records: [Buffer.from(`${CLAIM}${counter} ${run}`)] };
         },
         isReady: () => true,
+        edges: () => machine.edges,
         nowMs: () => time.nowMs,
         clockMs: () => time.nowMs + machine.skewMs,
       },
@@ -341,6 +342,7 @@ interface Machine {
   readonly name: string;
   readonly rank: number;
   skewMs: number;
+  edges: number;
   process: CoreProcess | undefined;
   /** A copy of its disk, of any age. */
   copy: Disk | undefined;
@@ -397,6 +399,7 @@ export class FenceWorld {
     this.machines = Array.from({ length: cores }, (_, rank) => ({
       name: `core-${rank + 1}`,
       rank,
+      edges: 2,
       skewMs: dice.chance(0.1) ? dice.between(-3_000, 3_000) : dice.between(-300, 300),
       process: undefined,
       copy: undefined,
@@ -508,13 +511,14 @@ export class FenceWorld {
     const { process } = machine;
     const kind = dice.pick([
       ...["kill", "kill", "pause", "pause", "cut", "cut", "deaf", "mute"],
-      ...["elect", "copy", "clock", "stranger", "hand"],
+      ...["edges", "elect", "copy", "clock", "stranger", "hand"],
     ]);
     const ms = dice.pick([200, 1_000, 3_000, 8_000]);
     this.count(kind);
     if (kind === "elect") stream.elect(ms, dice.chance(0.3) ? dice.below(ms) : 0);
     if (kind === "stranger")
       stream.append(dice.pick([SUBJECT, `${STREAM}.log.x`]), Buffer.from("?"));
+    if (kind === "edges") machine.edges = dice.below(4);
     if (kind === "clock") machine.skewMs += dice.between(-2_500, 2_500);
     if (process?.isAlive !== true) return;
     if (kind === "pause") process.pause(ms);

@@ -63,6 +63,7 @@ export class LogMember {
           return { counter, records: [Buffer.from(`${CLAIM}${counter}`)] };
         },
         isReady: () => true,
+        edges: () => 0,
         mayPropose: () => member.propose(),
       },
       patienceMs: 30_000,

@@ -96,6 +96,7 @@ export class Core implements SessionSink {
         maxUnseen: unseenDeposits,
       }),
     };
+    venue.edges = () => [...this.links].filter(({ isGreeted }) => isGreeted).length;
     venue.observe({
       onCommand: (applied) => {
         if (applied.command.kind === "CoreLeads") this.tellRoles();

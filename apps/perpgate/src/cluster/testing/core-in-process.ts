@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { FencedLog } from "@perpgate/cluster";
 import { UNLIMITED } from "@perpgate/gateway";
 import type { OpenCoreLog } from "@perpgate/journal";
-import { type CoreLink, memoryTransport, type RoutedCore } from "@perpgate/link";
+import {
+  type Connect,
+  type CoreLink,
+  connectToCore,
+  type EdgeListener,
+  listenForEdges,
+  type RoutedCore,
+} from "@perpgate/link";
 import { Core, NO_EVIDENCE, Venue } from "@perpgate/venue";
 import { bridgeOf } from "../../serve/bridge/settings-bridge.js";
 import type { Settings } from "../../serve/settings.js";
@@ -21,6 +28,7 @@ export class CoreInProcess implements RoutedCore {
   venue!: Venue;
   private core!: Core;
   private readonly links = new Set<CoreLink>();
+  private listener: EdgeListener | undefined;
   private index: NodeJS.Timeout | undefined;
   private isUp = false;
 
@@ -63,6 +71,7 @@ export class CoreInProcess implements RoutedCore {
       limits: UNLIMITED,
       onFault: (error) => this.faults.push(error),
     });
+    this.listener = await listenForEdges(directory, (transport) => this.join(transport));
     this.isUp = true;
     this.index = setInterval(() => this.setIndex(), INDEX_EVERY_MS);
   }
@@ -71,24 +80,26 @@ export class CoreInProcess implements RoutedCore {
     return this.isUp && this.venue.isLeading;
   }
 
-  async connect() {
-    if (!this.isUp) throw new Error(`${this.name} is not there`);
-    const transport = memoryTransport({ isCoded: true });
-    const link = this.core.connect(transport.connectCore);
+  connect(): Promise<Connect> {
+    return connectToCore(this.data);
+  }
+
+  private join(transport: Connect): void {
+    const link = this.core.connect(transport);
     this.links.add(link);
-    return transport.connectEdge;
+    void link.closed.then(() => this.links.delete(link));
   }
 
   /** Ends its links; edges may connect again. */
   cutEdges(): void {
     for (const link of this.links) link.close("cut");
-    this.links.clear();
   }
 
   /** From this moment on it sends nothing more, to servers or edges. */
   async kill(): Promise<void> {
     this.isUp = false;
     clearInterval(this.index);
+    void this.listener?.close();
     this.cutEdges();
     this.core.stop();
     const closed = this.log.close();
@@ -104,6 +115,7 @@ export class CoreInProcess implements RoutedCore {
     if (!this.isUp) return;
     await this.venue.close();
     this.isUp = false;
+    void this.listener?.close();
     this.cutEdges();
     this.core.stop();
   }
