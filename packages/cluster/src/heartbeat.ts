@@ -52,7 +52,9 @@ export function decodeHeartbeat(data: Uint8Array): Heartbeat | undefined {
   const [clockMs, edges] = [numberOf(fields, "clockMs"), numberOf(fields, "edges")];
   const { versions } = fields;
   const isNamed = NAME.test(core) && RUN.test(run) && CHAIN.test(chain);
-  const isCounted = [epoch, sequence, clockMs, edges].every((n) => Number.isSafeInteger(n) && n >= 0);
+  const isCounted = [epoch, sequence, clockMs, edges].every(
+    (n) => Number.isSafeInteger(n) && n >= 0,
+  );
   const [oldest, newest] = Array.isArray(versions) ? versions.map(Number) : [];
   if (!isNamed || !isCounted || oldest === undefined || newest === undefined) return undefined;
   return {

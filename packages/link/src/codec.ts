@@ -164,6 +164,8 @@ export class FrameDecoder {
   private pending: Buffer = Buffer.alloc(0);
   private at = 0;
   private end = 0;
+  /** Of the frame that `next` returned last. */
+  lastBytes = 0;
   private readonly maxBytes: number;
 
   /** `from`: which side sends. */
@@ -209,6 +211,7 @@ export class FrameDecoder {
     if (this.left - LENGTH_BYTES < length) return undefined;
     const start = this.at + LENGTH_BYTES;
     this.at = start + length;
+    this.lastBytes = length;
     return decodeFrame(this.pending.subarray(start, this.at), this.from);
   }
 }

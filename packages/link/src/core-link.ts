@@ -2,7 +2,7 @@
  * A core's end of a link: takes requests and answers each once, in any order.
  *
  * An edge that sends another version, what only cores send, or more requests than its window ends its
- * link with a message. A request that fails is answered with `internal_error`, and reported here.
+ * link with a message. One whose requests in flight have more than 64 MiB is not read until some are answered. A request that fails is answered with `internal_error`, and reported here.
  */
 
 import { ApiError } from "@perpgate/protocol/core";
@@ -32,6 +32,8 @@ import type { LinkTransport, Receiver } from "./transport.js";
 const ROOM_BYTES = 1 << 20;
 /** What may wait for an edge at all. */
 const MAX_WAITING_BYTES = 1 << 27;
+/** Of an edge's requests in flight, as long as what it may have waiting for the core to read. */
+export const MAX_BYTES_IN_FLIGHT = 1 << 26;
 
 /** What a handler adds to its answer or refusal, and what the request says besides its fields. */
 export type NotesInMaking = { -readonly [K in keyof Notes]: Notes[K] } & {
@@ -85,7 +87,9 @@ export class CoreLink implements Receiver {
   /** Resolves once the link has ended and every request of the edge has been executed or refused. */
   readonly finished: Promise<void>;
   private readonly transport: LinkTransport;
-  private readonly inFlight = new Set<number>();
+  /** The bytes of each request by its id, and of all. */
+  private readonly inFlight = new Map<number, number>();
+  private bytesInFlight = 0;
   private readonly notices: Partial<NoticeHandlers>;
   /** Requests whose handlers have not settled, also after the end. */
   private running = 0;
@@ -121,6 +125,10 @@ export class CoreLink implements Receiver {
     return this.transport.waitingBytes <= ROOM_BYTES;
   }
 
+  get isFull(): boolean {
+    return this.bytesInFlight > MAX_BYTES_IN_FLIGHT;
+  }
+
   /** No-op after the link has ended. */
   notify<N extends CoreNotice>(name: N, body: NoticeBodies[N]): void {
     if (this.reason === undefined) this.tell(name, body);
@@ -132,7 +140,7 @@ export class CoreLink implements Receiver {
    */
   tellRole(): void {
     const isLeading = this.options.isLeading();
-    if (!isLeading) this.inFlight.clear();
+    if (!isLeading) this.forgetAll();
     if (this.isGreeted) this.notify("role", { isLeading });
   }
 
@@ -142,14 +150,14 @@ export class CoreLink implements Receiver {
     this.end(new Error(reason));
   }
 
-  receive(frame: Frame): void {
+  receive(frame: Frame, bytes = 0): void {
     if (this.reason !== undefined) return;
     switch (frame.kind) {
       case "notice":
         this.receiveNotice(frame);
         return;
       case "request":
-        this.receiveRequest(frame);
+        this.receiveRequest(frame, bytes);
         return;
       default:
         this.close("an edge answers nothing");
@@ -178,7 +186,7 @@ export class CoreLink implements Receiver {
     this.tell("welcome", { version: LINK_VERSION, window, isReplicated, isLeading, timeMs });
   }
 
-  private receiveRequest<N extends RequestName>(request: RequestFrame<N>): void {
+  private receiveRequest<N extends RequestName>(request: RequestFrame<N>, bytes: number): void {
     const { name, id, body } = request;
     const { window, handlers } = this.options;
     if (!this.isGreeted) {
@@ -194,7 +202,8 @@ export class CoreLink implements Receiver {
     }
     // The edge did not know it when it asked; it learns it before any answer.
     if (!this.options.isLeading()) return;
-    this.inFlight.add(id);
+    this.inFlight.set(id, bytes);
+    this.bytesInFlight += bytes;
     const notes = notesOf(request);
     this.running++;
     const finish = (): void => {
@@ -249,7 +258,7 @@ export class CoreLink implements Receiver {
     };
     try {
       this.send(frame);
-      this.inFlight.delete(id);
+      this.forget(id);
     } catch (error) {
       this.refuse(name, id, notes, error);
     }
@@ -257,7 +266,7 @@ export class CoreLink implements Receiver {
 
   private refuse(name: RequestName, id: number, notes: Notes, error: unknown): void {
     if (!(error instanceof ApiError)) this.options.onFault(error, name);
-    if (!this.inFlight.delete(id)) return;
+    if (!this.forget(id)) return;
     const body = refusalOf(error);
     const frame: RefusalFrame = {
       kind: "refusal",
@@ -267,6 +276,17 @@ export class CoreLink implements Receiver {
       body,
     };
     this.send(frame);
+  }
+
+  /** Returns whether it was in flight. */
+  private forget(id: number): boolean {
+    this.bytesInFlight -= this.inFlight.get(id) ?? 0;
+    return this.inFlight.delete(id);
+  }
+
+  private forgetAll(): void {
+    this.inFlight.clear();
+    this.bytesInFlight = 0;
   }
 
   private tell<N extends NoticeName>(name: N, body: NoticeBodies[N]): void {
@@ -288,7 +308,7 @@ export class CoreLink implements Receiver {
   private end(reason: Error): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
-    this.inFlight.clear();
+    this.forgetAll();
     this.transport.end();
     this.onClosed(reason);
     this.finishIfDone();

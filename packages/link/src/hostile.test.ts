@@ -4,10 +4,14 @@
  */
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ApiError } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
+import { MAX_BYTES_IN_FLIGHT } from "./core-link.js";
 import { LINK_VERSION, MAX_EDGE_FRAME_BYTES } from "./frames.js";
+import { handlersWith } from "./testing/handlers.js";
 import {
   asks,
+  asksFor,
   byeOn,
   encoded,
   FILE,
@@ -58,6 +62,32 @@ test("an edge that sends half a frame and ends, or closes one direction: its lin
   halfOpen.end(encoded(HELLO));
   await byeOn(halfOpen);
   expect((await links[1]!.closed).message).toBe("the edge has ended the link");
+});
+
+test("an edge whose requests have over 64 MiB in flight: the core reads no more until it has answered", async () => {
+  const MIB = 1 << 20;
+  const most = MAX_BYTES_IN_FLIGHT / MIB;
+  const answers: (() => void)[] = [];
+  const handlers = handlersWith({
+    tlogPolicy: () => FILE,
+    getOrder: () =>
+      new Promise((_, reject) => {
+        answers.push(() => reject(new ApiError("not_found", { path: "/nothing" })));
+      }),
+  });
+  const { folder, links } = await startCore({ handlers });
+  const honest = await startEdge(folder);
+  const raw = await startRaw(folder);
+  raw.resume();
+  raw.write(encoded(HELLO));
+  const large = Buffer.alloc(MIB, "x").toString();
+  for (let id = 0; id < 2 * most; id++) raw.write(asksFor(id, large));
+  await expect.poll(() => links[1]?.isFull).toBe(true);
+  // Turns of the event loop in which it could read all of it.
+  for (let turn = 0; turn < 300; turn++) await honest.request("tlogPolicy", {});
+  expect(answers.length).toBeLessThan(most + 2);
+  for (const answer of answers) answer();
+  await expect.poll(() => answers.length).toBe(2 * most);
 });
 
 test("the socket: for its user alone, also in place of a killed core's, and in a folder of any depth", async () => {

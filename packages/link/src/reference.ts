@@ -17,8 +17,9 @@ This page is generated from the table of frames in \`packages/link/src/frames.ts
 writes it again. The link is internal: both sides are of one release, and no client speaks it.
 
 An edge sends requests, and the core answers or refuses each once, in any order. Either side sends
-notices. An edge has at most \`window\` requests in flight, which the core says in \`welcome\`. What is wrong
-with a frame ends the link with a \`bye\` that names frame and field. An unknown type or another version
+notices. An edge has at most \`window\` requests in flight, which the core says in \`welcome\`. One that has
+over 64 MiB of them is not read until the core has answered some. What is wrong with a frame ends the link
+with a \`bye\` that names frame and field. An unknown type or another version
 ends it with a message that names both. Values are in the order of the table, without names.
 
 \`\`\`

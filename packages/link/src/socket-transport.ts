@@ -6,8 +6,8 @@
  *
  * Receiving: at most `FRAMES_PER_TURN` frames in a turn; the rest waits for the next turn, and while
  * much of it waits the socket is not read. So a core takes from its edges in turn, however much one of them sends. A core
- * also stops reading an edge while the edge leaves much unread; an edge always reads, or both could wait
- * for each other.
+ * also stops reading an edge while the edge leaves much unread, or has much in flight; an edge always reads,
+ * or both could wait for each other.
  *
  * Silence: each side sends `ping` every `TICK_MS`. Silence and standstill are counted in own ticks, not
  * in time: a process that did not run counts one tick, and reads what has arrived before the next.
@@ -89,8 +89,9 @@ export class SocketTransport implements LinkTransport {
     this.needTurn();
   }
 
-  /** Whether this side reads no more until the other has. */
+  /** Whether this side reads no more until the other has, or until it has answered. */
   private get isHeld(): boolean {
+    if (this.receiver.isFull === true) return true;
     return this.side === "core" && this.waitingBytes > HOLD_BYTES;
   }
 
@@ -131,7 +132,8 @@ export class SocketTransport implements LinkTransport {
         this.framesLeft--;
         this.needTurn();
         this.showLife();
-        if (frame.kind !== "notice" || frame.name !== "ping") this.receiver.receive(frame);
+        if (frame.kind === "notice" && frame.name === "ping") continue;
+        this.receiver.receive(frame, this.decoder.lastBytes);
       }
     } catch (error) {
       if (!(error instanceof FrameRefused)) throw error;

@@ -17,7 +17,10 @@ export interface LinkTransport {
 }
 
 export interface Receiver {
-  receive(frame: Frame): void;
+  /** Whether it takes no more frames until it has sent some; undefined: never. */
+  readonly isFull?: boolean;
+  /** `bytes`: that the frame took; 0 for one that was handed over as it is. */
+  receive(frame: Frame, bytes?: number): void;
   /** The last call. `problem`: why, if the other side did not just end. */
   ended(problem: Error | undefined): void;
 }

@@ -122,9 +122,7 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
       expect(elsewhere.stderr).toContain("this core does not lead: gateway-1 does");
       const unknown = await stepDown(cluster.gateway(0), "--to", "gateway-9");
       expect(unknown.code).toBe(1);
-      expect(unknown.stderr).toContain(
-        "no core gateway-9 is heard that is ready to lead",
-      );
+      expect(unknown.stderr).toContain("no core gateway-9 is heard that is ready to lead");
       const lateness = new Lateness(onTestFinished);
       const done = await stepDown(cluster.gateway(0), "--to", "gateway-3");
       lateness.stop();

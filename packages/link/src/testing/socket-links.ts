@@ -96,6 +96,12 @@ export function asks(from: number, frames: number): Buffer {
   return encoder.take();
 }
 
+/** A request of any length. */
+export function asksFor(id: number, order: string): Buffer {
+  const body = { session: 1, params: { id: order }, query: {} };
+  return encoded({ ...PLAIN, name: "getOrder", id, body });
+}
+
 /** The reason of the `bye` that a socket reads before it ends. */
 export async function byeOn(socket: Socket): Promise<string | undefined> {
   const decoder = new FrameDecoder("core");
