@@ -359,6 +359,11 @@ function auditStops(s: VenueState, market: Market, faults: string[]): number {
     });
   }
   const { orders } = s;
+  market.stopLines.forEachTriggered((order, side) => {
+    stops++;
+    if (orders.side(order) === side && isTriggered(orders, order)) return;
+    faults.push(`${market.config.symbol}: stop ${orders.id(order)} was not triggered`);
+  });
   market.stopLines.forEach((order, line, set, waits) => {
     stops++;
     const isElsewhere = orders.line(order) !== line || (!waits && setOfStop(orders, order) !== set);

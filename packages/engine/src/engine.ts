@@ -138,7 +138,7 @@ export class Engine {
     if (!this.advanceTime(command) || isAnswered(s, command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { config, carriedDisconnects, behind } = s;
+      const { config, carriedDisconnects, behind, lookedAgain } = s;
       const { fresh, again } = s.ends;
       s.undo.begin();
       s.reaches.begin();
@@ -157,6 +157,7 @@ export class Engine {
         s.reaches.rollback(s.seq);
         s.carriedDisconnects = carriedDisconnects;
         s.behind = behind;
+        s.lookedAgain = lookedAgain;
         s.ends.fresh = fresh;
         s.ends.again = again;
         recall(s, config);

@@ -118,10 +118,8 @@ function enterVersion3(s: VenueState): void {
 /** Stops that were triggered and have not closed their position keep to its present lots. */
 function fixTriggered(s: VenueState): void {
   const ids: number[] = [];
-  for (const { stopBooks } of s.markets) {
-    for (const { triggered } of stopBooks) {
-      for (const { count, ids: those } of triggered) ids.push(...those.subarray(0, count));
-    }
+  for (const { stopLines } of s.markets) {
+    stopLines.forEachTriggered((order) => ids.push(s.orders.id(order)));
   }
   for (const id of ids.sort((a, b) => a - b)) {
     const order = s.orders.index.get(id);

@@ -12,6 +12,7 @@ import {
   LIQUIDATION_CANCELS_PER_COMMAND,
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+  STOP_STEPS_PER_TICK,
   STOPS_PER_TICK_AND_MARKET,
   UNITS_PER_COMMAND,
   UNITS_PER_FIRST_TURN,
@@ -56,6 +57,8 @@ export interface RuleSet {
   /** Whether pending stops wait in lines (state/stop-lines.ts), and how many of a market a tick serves. */
   readonly stopLines: boolean;
   readonly stopsPerTickAndMarket: number;
+  /** Triggered stops of a market and side that a tick looks at in order to try some of them again. */
+  readonly looksAgainPerTick: number;
   /** Whether the hour's premium is averaged over all live ticks, or over those with a deep book only. */
   readonly averagesAllTicks: boolean;
   /** Whether the mark's average takes a mid of deep sides only, and at most 1 % from the index. */
@@ -105,6 +108,7 @@ const VERSION_2: RuleSet = {
   endsInRounds: false,
   stopLines: false,
   stopsPerTickAndMarket: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+  looksAgainPerTick: Number.POSITIVE_INFINITY,
   averagesAllTicks: false,
   boundsMid: false,
   fixesTriggeredLots: false,
@@ -140,6 +144,7 @@ const VERSION_3: RuleSet = {
   unitsPerBatchWork: 1,
   stopLines: true,
   stopsPerTickAndMarket: STOPS_PER_TICK_AND_MARKET,
+  looksAgainPerTick: STOP_STEPS_PER_TICK / 2,
   averagesAllTicks: true,
   boundsMid: true,
   fixesTriggeredLots: true,

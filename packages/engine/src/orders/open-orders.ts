@@ -187,7 +187,7 @@ export function triggerOf(orders: OrderStore, order: number): number {
   return extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
 }
 
-/** Where a stop waits under version 2, and from version 3 on if it was triggered. */
+/** Where a stop waits under version 2. */
 export function stopsOf({ orders }: VenueState, market: Market, order: number): StopBook {
   return market.stops(orders.side(order), triggerOf(orders, order));
 }
@@ -220,6 +220,12 @@ export function enterMoved(s: VenueState, market: Market, order: number): void {
   countInLine(s, market, order, 1);
 }
 
+/** Keeps a stop that was triggered and closes the position, for as long as there is something to close. */
+export function enterTriggered(s: VenueState, market: Market, order: number): void {
+  if (s.rules.stopLines) market.stopLines.addTriggered(order);
+  else stopsOf(s, market, order).addTriggered(order);
+}
+
 /** Lets a stop of that line that has reached the limit of its turn wait for a later one. */
 export function enterBehind(s: VenueState, market: Market, order: number, line: number): void {
   s.orders.setLine(order, laterLine(s, market, order, line), s.seq);
@@ -243,11 +249,15 @@ export function countInLine(
 /** Takes a stop from where it waits. */
 export function removeStop(s: VenueState, market: Market, order: number): void {
   const { orders, scratch } = s;
-  if (!s.rules.stopLines || isTriggered(orders, order)) {
+  const { stopLines } = market;
+  if (!s.rules.stopLines) {
     stopsOf(s, market, order).remove(order);
     return;
   }
-  const { stopLines } = market;
+  if (isTriggered(orders, order)) {
+    stopLines.takeTriggered(order);
+    return;
+  }
   if (scratch.trial.isOn && stopLines.waits(order)) {
     const before = stopLines.before(order);
     scratch.trial.waited.set(order, { before, run: stopLines.runOf(order) });

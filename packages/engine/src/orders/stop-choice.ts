@@ -8,10 +8,10 @@ import { LONG, SHORT, type Side } from "../commands.js";
 import { CLOSES_AGAIN_PER_TICK, LIQUIDATIONS_AND_STOPS_PER_COMMAND as LIMIT } from "../config.js";
 import { canCloseAt } from "../money/fill.js";
 import { Selection } from "../selection.js";
+import { NONE } from "../state/id-index.js";
 import type { Market } from "../state/market.js";
 import { int32 } from "../state/memory.js";
 import { closingBounds } from "../state/positions.js";
-import type { StopBook } from "../state/stop-book.js";
 import {
   CHUNK_STOPS,
   CLOSE_POSITION_STOP,
@@ -73,17 +73,20 @@ export class StopChoice {
     others.end();
   }
 
-  /** Chooses among the triggered stops that have something to close, which the book can take. */
+  /**
+   * Chooses among the triggered stops that have something to close, which the book can take. From version 3
+   * on it looks at some of each market and side, which take turns.
+   */
   chooseAgain(s: VenueTables): void {
     const { again } = this;
     again.begin(CLOSES_AGAIN_PER_TICK);
     for (const market of s.markets) {
       if (!s.isLive(market)) continue;
       s.focus = market.number;
-      for (const book of market.stopBooks) {
-        if (book.triggered.length > 0 && hasLevelInBand(market, book.side)) {
-          offerAgain(s, market, book, again);
-        }
+      for (const side of [LONG, SHORT] as const) {
+        if (!hasLevelInBand(market, side)) continue;
+        if (s.rules.stopLines) offerNext(s, market, side, again);
+        else offerAll(market, side, again);
       }
     }
     again.sort();
@@ -180,24 +183,44 @@ function hasLevelInBand(market: Market, side: Side): boolean {
   return opposite.count > 0 && side * (bandLimit(market, side) - opposite.bestTicks()) >= 0;
 }
 
-/** Offers those with something to close that the best level would not bankrupt. */
-function offerAgain(
-  { orders: store, rules }: VenueTables,
-  market: Market,
-  { triggered, side }: StopBook,
-  again: Selection,
-): void {
+/** Version 2: offers those with something to close that the best level would not bankrupt. */
+function offerAll(market: Market, side: Side, again: Selection): void {
   const { held } = market.positions;
   const ticks = market.opposite(side).bestTicks();
-  for (const { count, ids, positions, orders } of triggered) {
-    for (let i = 0; i < count; i++) {
-      const row = positions[i]!;
-      const lots = rules.fixesTriggeredLots ? store.remaining(orders[i]!) : -side * held[row]!;
-      const weight = lots * market.markUnit;
-      if (weight <= 0 || weight < again.floor) continue;
-      if (canCloseAt(market, row, ticks)) again.offer(weight, ids[i]!, 0);
+  for (const book of market.stopBooks) {
+    if (book.side !== side) continue;
+    for (const { count, ids, positions } of book.triggered) {
+      for (let i = 0; i < count; i++) {
+        const row = positions[i]!;
+        const weight = -side * held[row]! * market.markUnit;
+        if (weight <= 0 || weight < again.floor) continue;
+        if (canCloseAt(market, row, ticks)) again.offer(weight, ids[i]!, 0);
+      }
     }
   }
+}
+
+/** From version 3 on: those that follow, by id, the one that an earlier tick looked at last, all around. */
+function offerNext(s: VenueTables, market: Market, side: Side, again: Selection): void {
+  const { orders } = s;
+  const { stopLines } = market;
+  const ticks = market.opposite(side).bestTicks();
+  const place = 2 * market.number + (side === LONG ? 0 : 1);
+  let last = s.lookedAgain[place] ?? 0;
+  const first = stopLines.triggeredAfter(side, last);
+  if (first === NONE) return;
+  let order = first;
+  for (let looks = 0; looks < s.rules.looksAgainPerTick; looks++) {
+    const id = orders.id(order);
+    const row = orders.position(order);
+    const weight = orders.remaining(order) * market.markUnit;
+    if (weight >= again.floor && canCloseAt(market, row, ticks)) again.offer(weight, id, 0);
+    last = id;
+    order = stopLines.nextTriggered(side, order);
+    if (order === first) break;
+  }
+  const looked = s.markets.flatMap((_, at) => [2 * at, 2 * at + 1]);
+  s.lookedAgain = looked.map((at) => (at === place ? last : (s.lookedAgain[at] ?? 0)));
 }
 
 function rankChunk(

@@ -97,7 +97,8 @@ function closeAgain(s: VenueState, units: number): void {
   }
 }
 
-function hasTriggeredStops({ stopBooks }: Market): boolean {
+function hasTriggeredStops({ stopBooks, stopLines }: Market): boolean {
+  if (stopLines.isAnyTriggered) return true;
   for (const { triggered } of stopBooks) if (triggered.length > 0) return true;
   return false;
 }

@@ -20,11 +20,11 @@ import {
   detachOrder,
   enterBehind,
   enterOrder,
+  enterTriggered,
   isExit,
   limitOf,
   releaseOrder,
   removeStop,
-  stopsOf,
   triggerOf,
 } from "./open-orders.js";
 import { endOrder, reserveFor, settle } from "./settle.js";
@@ -42,7 +42,7 @@ export function trigger(s: VenueState, market: Market, order: number, units: num
   if (closesPosition(orders, order)) {
     removeStop(s, market, order);
     orders.extras.setTriggered(orders.extrasRow(order));
-    stopsOf(s, market, order).addTriggered(order);
+    enterTriggered(s, market, order);
     market.positions.table.touch(row);
     emit.StopTriggered(s.events, { orderId, account, market: market.number });
     if (s.rules.fixesTriggeredLots) fixLots(s, market, order);

@@ -8,6 +8,7 @@ import { lineOf } from "../orders/line-of-stop.js";
 import {
   awaitLots,
   enterLine,
+  enterTriggered,
   isExit,
   isOutside,
   isTriggered,
@@ -104,12 +105,15 @@ export function lineUpStops(s: VenueState): void {
   const { orders } = s;
   const stops = orders.rowsByRank().filter((order) => orders.isStop(order));
   const others = new Map<string, number>();
-  for (const { stopBooks } of s.markets) for (const book of stopBooks) book.clearPending();
+  for (const { stopBooks } of s.markets) for (const book of stopBooks) book.clear();
   for (const order of stops) {
     const market = s.markets[orders.market(order)]!;
     const key = `${market.number} ${orders.account(order)}`;
     const count = others.get(key) ?? 0;
-    if (isTriggered(orders, order)) continue;
+    if (isTriggered(orders, order)) {
+      enterTriggered(s, market, order);
+      continue;
+    }
     others.set(key, count + 1);
     orders.table.touch(order);
     orders.setLine(order, lineOf(s, market, order, count));
@@ -126,9 +130,8 @@ export function enterStop(s: VenueState, market: Market, order: number): void {
     awaitLots(s, order);
     return;
   }
-  const stops = stopsOf(s, market, order);
   if (isTriggered(s.orders, order)) {
-    stops.addTriggered(order);
+    enterTriggered(s, market, order);
     if (!s.rules.fixesTriggeredLots) return;
     const row = s.orders.position(order);
     market.positions.setTriggeredStop(row, triggerOf(s.orders, order), order);
@@ -138,6 +141,7 @@ export function enterStop(s: VenueState, market: Market, order: number): void {
     enterLine(s, market, order);
     return;
   }
+  const stops = stopsOf(s, market, order);
   const reachedAt = reachOf(s, order);
   if (reachedAt === 0) stops.add(order);
   else stops.addReached(order, reachedAt);

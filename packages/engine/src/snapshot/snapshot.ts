@@ -106,6 +106,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
     w.numbers(s.ends.fresh);
     w.numbers(s.ends.again);
     for (const { number } of s.markets) w.numbers(s.behind[number] ?? []);
+    w.numbers(s.lookedAgain);
   }
   if (s.rules.keepsRequests) writeRequests(w, s);
   const withWithdrawals = hasWithdrawals(s);
@@ -174,6 +175,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
     s.ends.fresh = r.numbers();
     s.ends.again = r.numbers();
     s.behind = s.markets.map(() => r.numbers());
+    s.lookedAgain = r.numbers();
   }
   if (s.rules.keepsRequests) readRequests(r, s);
   readDepositAdditions(r, s);

@@ -122,16 +122,10 @@ export class StopBook {
   }
 
   clear(): void {
-    this.clearPending();
-    for (const chunk of this.triggered) this.release(chunk);
-    this.triggered.length = 0;
-  }
-
-  /** Drops all but those that were triggered. */
-  clearPending(): void {
-    for (const chunk of [...this.pending, ...this.reached]) this.release(chunk);
+    for (const chunk of [...this.pending, ...this.reached, ...this.triggered]) this.release(chunk);
     this.pending.length = 0;
     this.reached.length = 0;
+    this.triggered.length = 0;
     this.waiting.clear();
   }
 

@@ -3,11 +3,12 @@
  * has two kinds of sets: by side and trigger, the stops that no tick has reached, by price; and one of
  * those that were reached and wait, in the order of service. The mark reaches stops by cutting the first
  * part of a set off and joining it to those that wait, so a million of them cost no more than one.
+ * Those that close the position and were triggered are in no line, but in a set for each side, by id.
  *
  * Derived from the rows of orders and from `VenueState.reaches`. The links are those that resting orders
  * have in the queue of their price.
  */
-import { LONG, type Side, STOP_TRIGGER, type TriggerCode } from "../commands.js";
+import { LONG, SHORT, type Side, STOP_TRIGGER, type TriggerCode } from "../commands.js";
 import { NONE } from "./id-index.js";
 import { int32 } from "./memory.js";
 import { LINKS, type OrderStore } from "./orders.js";
@@ -82,6 +83,7 @@ const SETS = 4;
 export class StopLines extends Treap {
   private readonly pending = int32(LATER_LINES * SETS).fill(NONE);
   private readonly waiting = int32(STOP_LINES).fill(NONE);
+  private readonly triggered = int32(2).fill(NONE);
   /** Orders that close the position and were not triggered, by position row × 4 + set. */
   private readonly closing = new Map<number, number>();
   /** The first stop of each run of a line that one tick has reached, and that tick. */
@@ -186,6 +188,44 @@ export class StopLines extends Treap {
     return reach.lines > 0;
   }
 
+  /** Adds one that closes the position and was triggered. */
+  addTriggered(order: number): void {
+    const { orders } = this;
+    const side = sideIndex(orders.side(order));
+    const isBefore = (other: number): boolean => orders.id(other) < orders.id(order);
+    this.triggered[side] = this.insertBy(this.triggered[side]!, order, isBefore);
+  }
+
+  takeTriggered(order: number): void {
+    const side = sideIndex(this.orders.side(order));
+    this.triggered[side] = this.remove(this.triggered[side]!, order);
+  }
+
+  get isAnyTriggered(): boolean {
+    return this.triggered.some((root) => root !== NONE);
+  }
+
+  /** The triggered stop of a side with the lowest id above that one, else with the lowest of all, or NONE. */
+  triggeredAfter(side: Side, id: number): number {
+    const root = this.triggered[sideIndex(side)]!;
+    const next = this.firstBehind(root, (order) => this.orders.id(order) <= id);
+    return next === NONE ? this.first(root) : next;
+  }
+
+  /** The one behind another triggered stop of its side, all around. */
+  nextTriggered(side: Side, order: number): number {
+    const next = this.after(order);
+    return next === NONE ? this.first(this.triggered[sideIndex(side)]!) : next;
+  }
+
+  /** Visits the triggered ones, of each side by id. */
+  forEachTriggered(visit: (order: number, side: Side) => void): void {
+    for (const side of [LONG, SHORT] as const) {
+      const root = this.triggered[sideIndex(side)]!;
+      for (let at = this.first(root); at !== NONE; at = this.after(at)) visit(at, side);
+    }
+  }
+
   /** Notes or forgets the order of a position that closes it. */
   setClosing(row: number, set: number, order: number): void {
     if (order === NONE) this.closing.delete(row * SETS + set);
@@ -199,6 +239,7 @@ export class StopLines extends Treap {
   clear(): void {
     this.pending.fill(NONE);
     this.waiting.fill(NONE);
+    this.triggered.fill(NONE);
     this.closing.clear();
     this.runs.clear();
     this.served.length = 0;
@@ -227,6 +268,10 @@ export class StopLines extends Treap {
     const difference = this.sign * (orders.price(order) - orders.price(other));
     return difference !== 0 ? difference < 0 : orders.rank(order) < orders.rank(other);
   }
+}
+
+function sideIndex(side: Side): number {
+  return side === LONG ? 0 : 1;
 }
 
 function signOf(set: number): number {

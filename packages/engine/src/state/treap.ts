@@ -121,6 +121,17 @@ export abstract class Treap {
     return row;
   }
 
+  /** The first row for which the test is false, or NONE; it is true for those that come first. */
+  firstBehind(root: number, isBefore: (row: number) => boolean): number {
+    let found = NONE;
+    for (let row = root; row !== NONE; ) {
+      const isHead = isBefore(row);
+      if (!isHead) found = row;
+      row = isHead ? this.right(row) : this.left(row);
+    }
+    return found;
+  }
+
   /** The row behind another one of its set, or NONE. */
   after(row: number): number {
     return this.neighbour(row, RIGHT, LEFT);

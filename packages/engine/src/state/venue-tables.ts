@@ -82,6 +82,11 @@ export class VenueTables {
    * written to.
    */
   behind: readonly (readonly number[])[] = [];
+  /**
+   * By market and side, the id of the triggered stop that a tick looked at last in order to try it again.
+   * From version 3 on; replaced, never written to.
+   */
+  lookedAgain: readonly number[] = [];
   /** The market being worked on: the one to halt if an invariant fails. */
   focus = 0;
 

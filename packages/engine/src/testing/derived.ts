@@ -39,6 +39,8 @@ function describeMarket(s: VenueState, market: Market): unknown {
   market.stopLines.forEach((order, line, set, waits) => {
     lines.push([s.orders.id(order), line, set, waits]);
   });
+  const triggered: number[] = [];
+  market.stopLines.forEachTriggered((order) => triggered.push(s.orders.id(order)));
   // A row that is new has nothing.
   const rows = positions
     .allRows()
@@ -49,6 +51,7 @@ function describeMarket(s: VenueState, market: Market): unknown {
     asks: describeLadder(s, market.asks),
     stops,
     lines,
+    triggered,
     positions: rows.map((row) => ({
       account: positions.account(row),
       lists: ORDER_LISTS.map((list) => idsFrom(s, positions.head(row, list))),

@@ -129,6 +129,8 @@ export interface Market {
   settledMark: bigint | null;
   /** Whose liquidation has reached the limit of a turn, since when they wait, and later turns they have had. */
   behind: { readonly account: number; readonly since: number; turns: bigint }[];
+  /** By side, the triggered stop that a tick looked at last in order to try it again. */
+  lookedAgain: Map<Side, number>;
   markTime: number | null;
   ema: bigint;
   last: bigint | null;
@@ -458,6 +460,7 @@ export function newMarket(number: number, config: MarketConfig): Market {
     mark: 0n,
     settledMark: null,
     behind: [],
+    lookedAgain: new Map(),
     markTime: null,
     ema: 0n,
     last: null,

@@ -2,6 +2,7 @@
  * "Tick", step 5: stops that trigger.
  */
 import { isExitId, parentOf } from "@perpgate/protocol/order-id";
+import { LONG, SHORT, type Side } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
 import { bandOf } from "./checks.js";
@@ -35,6 +36,9 @@ const FIRST_TURN = 80;
 const TURN = 2_000;
 const ALL = Number.POSITIVE_INFINITY;
 
+/** Looks at triggered stops, of a market and side. */
+const LOOKS = 2_048;
+
 /** Units of a stop that is triggered. */
 const TRIGGER = 8;
 
@@ -45,6 +49,7 @@ export function stops(state: State): Again {
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
     reach(state, market);
+    const triggered: Waiting[] = [];
     for (const account of state.accounts) {
       const position = positionOf(state, account.number, market.number);
       for (const order of position.orders) {
@@ -55,9 +60,7 @@ export function stops(state: State): Again {
         const lots = closes && !isFixed ? capacity : order.remaining;
         const notional = lots * lotAtMark(market);
         if (order.triggered) {
-          if (lots > 0n && canTrade(market, position, order)) {
-            again.push({ order, isClosing: true, notional, turn: 0 });
-          }
+          if (lots > 0n) triggered.push({ order, isClosing: true, notional, turn: 0 });
           continue;
         }
         if (isWaitingExit(order) && lots === 0n) continue;
@@ -66,6 +69,8 @@ export function stops(state: State): Again {
         waiting.push({ order, isClosing, notional, turn: 0 });
       }
     }
+    for (const side of [LONG, SHORT] as const)
+      again.push(...triedAgain(state, market, side, triggered));
   }
   again.sort(largestFirst);
   const orders = again.slice(0, AGAIN).map(({ order }) => order);
@@ -159,10 +164,30 @@ function largestFirst(a: Waiting, b: Waiting): number {
 }
 
 /** "not where no level is within the band", nor where the best one leaves less than nothing. */
-function canTrade(market: Market, position: Position, { side }: Order): boolean {
+function triedAgain(
+  state: State,
+  market: Market,
+  side: Side,
+  triggered: readonly Waiting[],
+): Waiting[] {
   const best = bestAgainst(market, side);
-  if (best === undefined) return false;
-  if (BigInt(side) * (best.price - market.mark) > bandOf(market)) return false;
+  if (best === undefined) return [];
+  if (BigInt(side) * (best.price - market.mark) > bandOf(market)) return [];
+  let looked = triggered.filter(({ order }) => order.side === side);
+  if (rulesOf(state).stopsInLines) {
+    // Those behind the last one that was looked at, then those from the lowest on.
+    looked.sort((a, b) => a.order.id - b.order.id);
+    const last = market.lookedAgain.get(side) ?? 0;
+    const next = looked.filter(({ order }) => order.id > last);
+    looked = [...next, ...looked.filter(({ order }) => order.id <= last)].slice(0, LOOKS);
+    market.lookedAgain.set(side, looked.at(-1)?.order.id ?? last);
+  }
+  return looked.filter(({ order }) => {
+    return canPay(market, positionOf(state, order.account, market.number), best);
+  });
+}
+
+function canPay(market: Market, position: Position, best: Order): boolean {
   const worth = position.lots * best.price * unitOf(market);
   const left = position.margin + worth - position.cost - owedFunding(market, position);
   return left >= ceilDiv(abs(worth) * BigInt(market.config.takerFeePpm), MILLION);
