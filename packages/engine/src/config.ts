@@ -68,6 +68,8 @@ export const HOLD_NEAR_PPM = 50_000;
 /** Work units of a command, and of a tick in each market and in all: see work.ts. */
 export const UNITS_PER_COMMAND = 8_000;
 export const UNITS_PER_TICK = 24_000;
+/** Of a command, and of a tick, for ending makers that are over. */
+export const UNITS_FOR_OVER = 8_000;
 /** A command that took more units than this says so: ordinary ones are paid for by their own cost. */
 export const UNITS_UNREPORTED = 40;
 /** Levels of the book that the checks of an order look at. */

@@ -298,8 +298,10 @@ export class Engine {
 }
 
 function beginWork({ rules, scratch }: VenueState, command: Command): void {
-  if (command.kind === "Tick") scratch.beginWork(rules.unitsPerTick, rules.unitsPerTickAndMarket);
-  else scratch.beginWork(rules.unitsPerCommand);
+  const { unitsForOver } = rules;
+  if (command.kind === "Tick") {
+    scratch.beginWork(rules.unitsPerTick, rules.unitsPerTickAndMarket, unitsForOver);
+  } else scratch.beginWork(rules.unitsPerCommand, rules.unitsPerCommand, unitsForOver);
 }
 
 /** Reports the work that an account is charged for. */

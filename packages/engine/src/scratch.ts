@@ -106,8 +106,8 @@ export class Scratch {
   /** Numbers of the expired sessions that the tick closes. */
   readonly expiredSessions: number[] = [];
 
-  beginWork(units: number, unitsPerMarket = units): void {
-    this.work.begin(units, unitsPerMarket);
+  beginWork(units: number, unitsPerMarket = units, aside = 0): void {
+    this.work.begin(units, unitsPerMarket, aside);
     this.endedBySettle = 0;
     this.liquidatedOrders = 0;
     this.resizedExits.length = 0;

@@ -14,6 +14,7 @@ import {
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   STOP_STEPS_PER_TICK,
   STOPS_PER_TICK_AND_MARKET,
+  UNITS_FOR_OVER,
   UNITS_PER_COMMAND,
   UNITS_PER_FIRST_TURN,
   UNITS_PER_TICK,
@@ -29,6 +30,8 @@ export interface RuleSet {
   readonly unitsPerCommand: number;
   readonly unitsPerTick: number;
   readonly unitsPerTickAndMarket: number;
+  /** Beside these, in a command or tick, for makers that are over: they count against nobody else. */
+  readonly unitsForOver: number;
   /** Of the first turn of a liquidation or stop in a tick's service, and of the later ones. */
   readonly unitsPerFirstTurn: number;
   readonly unitsPerTurn: number;
@@ -92,6 +95,7 @@ const VERSION_2: RuleSet = {
   unitsPerCommand: UNITS_PER_COMMAND,
   unitsPerTick: UNITS_PER_COMMAND,
   unitsPerTickAndMarket: UNITS_PER_COMMAND,
+  unitsForOver: 0,
   unitsPerFirstTurn: Number.POSITIVE_INFINITY,
   unitsPerTurn: Number.POSITIVE_INFINITY,
   takesTurns: false,
@@ -129,6 +133,7 @@ const VERSION_3: RuleSet = {
   version: 3,
   endsInRounds: true,
   unitsPerTick: UNITS_PER_TICK,
+  unitsForOver: UNITS_FOR_OVER,
   unitsPerFirstTurn: UNITS_PER_FIRST_TURN,
   unitsPerTurn: UNITS_PER_TURN,
   takesTurns: true,

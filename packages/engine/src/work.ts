@@ -33,10 +33,16 @@ export class Work {
   private readonly used: number[] = [];
   private market = -1;
   private enteredAt = 0;
+  /** Units that are left for orders that are over and in the way. */
+  private aside = 0;
 
-  /** At the beginning of a command, and of a further operation of a batch with what is left for it. */
-  begin(units: number, perMarket = units): void {
+  /**
+   * At the beginning of a command, and of a further operation of a batch with what is left for it. `aside`:
+   * see `setAside`.
+   */
+  begin(units: number, perMarket = units, aside = 0): void {
     this.spent = 0;
+    this.aside = aside;
     this.limit = units;
     this.ceiling = units;
     this.perMarket = perMarket;
@@ -66,6 +72,18 @@ export class Work {
 
   charge(units: number): void {
     this.spent += units;
+  }
+
+  /** Lets what was spent since `before` count for nobody, as far as the units for that go. */
+  setAside(before: number): void {
+    const units = Math.min(this.spent - before, this.aside);
+    this.spent -= units;
+    this.aside -= units;
+  }
+
+  /** From here on everything counts. */
+  endAside(): void {
+    this.aside = 0;
   }
 
   /** From here on a tick works for this market; ends what `narrow` began. */

@@ -15,13 +15,13 @@ import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { UNITS_PER_MAKER } from "../work.js";
-import { lostReason } from "./over.js";
+import { overReason } from "./over.js";
 import { endOrder } from "./settle.js";
 import { TAKER_LIQUIDATION, TAKER_ORDER, type Taker, UNBUDGETED } from "./taker.js";
 import { trade } from "./trade.js";
 
 export function match(s: VenueState, market: Market, taker: Taker): void {
-  const { work } = s.scratch;
+  const { work, trial } = s.scratch;
   const ladder = market.opposite(taker.side);
   let met = 0;
   while (wantsMore(market, taker)) {
@@ -45,11 +45,17 @@ export function match(s: VenueState, market: Market, taker: Taker): void {
       taker.stopReason = END.fill_limit;
       return;
     }
+    const before = work.spent;
     work.charge(UNITS_PER_MAKER);
     if (++met % WARMED === 0) warmMakers(s, market, ladder);
     const { endedBySettle } = s.scratch;
-    const goesOn = meet(s, market, taker, ladder.bestOrder(), ticks);
+    const maker = ladder.bestOrder();
+    if (trial.isOn) trial.notePosition(market, s.orders.position(maker));
+    const over = overReason(s, maker);
+    const goesOn = over !== END.none || meet(s, market, taker, maker, ticks);
+    if (over !== END.none) endOrder(s, market, maker, over);
     s.scratch.countMet(endedBySettle, s.rules.endsPerMaker);
+    if (over !== END.none) work.setAside(before);
     if (!goesOn) return;
   }
 }
@@ -84,18 +90,8 @@ function wantsMore(market: Market, taker: Taker): boolean {
 
 /** Matches the taker with one maker; returns false when the taker is done. */
 function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks: number): boolean {
-  const { makerPlan, takerPlan, trial } = s.scratch;
-  if (trial.isOn) trial.notePosition(market, s.orders.position(maker));
+  const { makerPlan, takerPlan } = s.scratch;
   const extras = s.orders.extrasRow(maker);
-  if (extras !== NONE && s.orders.extras.isExpired(extras, s.timeMs)) {
-    endOrder(s, market, maker, END.expired);
-    return true;
-  }
-  const lost = s.rules.endsInRounds ? lostReason(s, maker) : END.none;
-  if (lost !== END.none) {
-    endOrder(s, market, maker, lost);
-    return true;
-  }
   if (taker.kind === TAKER_ORDER && s.orders.account(maker) === taker.account) {
     return meetOwn(s, market, taker, maker);
   }

@@ -43,7 +43,8 @@ function fillOrKill(s: VenueState, session: Session, market: Market, order: Plac
   const { trial, outcome, placement, work } = s.scratch;
   const { spent } = work;
   const { unitsPerUnitUndone } = s.rules;
-  // What it does may have to be undone, and that counts, too.
+  // What it does may have to be undone, and that counts, too. Makers that are over are there again then.
+  work.endAside();
   const outer = work.narrow(Math.floor(work.left / (1 + unitsPerUnitUndone)));
   const eventWords = s.events.length;
   const row = market.positions.ensure(session.account);

@@ -93,6 +93,7 @@ function joinBatch(s: VenueState, { session, key, nonce }: Signed, place: BatchP
     if (!continues) return refuse(s, REFUSAL.invalid_command);
     batch.record(batch.first, seq, session, place, batch.workLeft);
   }
-  scratch.work.begin(batch.workLeft * rules.unitsPerBatchWork);
+  const units = batch.workLeft * rules.unitsPerBatchWork;
+  scratch.work.begin(units, units, index === 0 ? rules.unitsForOver : 0);
   return true;
 }

@@ -25,7 +25,7 @@ import {
   type State,
 } from "./state.js";
 import { countFill, within } from "./terms.js";
-import { mayMeet, meet } from "./work.js";
+import { mayMeet, meet, passOver } from "./work.js";
 
 export interface Taker {
   readonly side: Side;
@@ -74,6 +74,11 @@ export function match(state: State, market: Market, taker: Taker): number {
     if (stop !== null) return stop;
     if (maker === undefined) throw new Error("a taker must stop when no level is left");
     if (!mayMeet(state)) return END.fill_limit;
+    const over = overReason(state, maker);
+    if (over !== END.none) {
+      passOver(state, () => endOrder(state, maker, over));
+      continue;
+    }
     const stopped = meet(state, () => turn(state, market, taker, maker));
     if (stopped !== null) return stopped;
   }
@@ -81,11 +86,6 @@ export function match(state: State, market: Market, taker: Taker): number {
 
 /** One turn of the loop; returns why the taker stops, or null. */
 function turn(state: State, market: Market, taker: Taker, maker: Order): number | null {
-  const over = overReason(state, maker);
-  if (over !== END.none) {
-    endOrder(state, maker, over);
-    return null;
-  }
   // 1.
   if (maker.account === taker.account) {
     const { selfTrade = CANCEL_RESTING } = taker;

@@ -310,6 +310,8 @@ export interface State {
     spent: number;
     limit: number;
     perMarket: number;
+    /** Beside the others, for makers that are over. */
+    forOver: number;
     /** The market that a tick serves just now. */
     served: number | null;
     spentIn: Map<number, number>;
@@ -431,6 +433,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
       spent: 0,
       limit: 0,
       perMarket: 0,
+      forOver: 0,
       served: null,
       spentIn: new Map(),
       turnEnd: 0,

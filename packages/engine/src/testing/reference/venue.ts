@@ -26,7 +26,7 @@ import { closeSession, openSession, rotateSession, setCohort } from "./sessions.
 import { configure, genesis, upgrade } from "./setup.js";
 import { newState, type Rules, type State, VERSIONS } from "./state.js";
 import { tick } from "./tick.js";
-import { beginWork, unitsLeft } from "./work.js";
+import { beginWork, OVER, unitsLeft } from "./work.js";
 import {
   acceptBatch,
   askTime,
@@ -131,7 +131,7 @@ export class ReferenceVenue {
     state.resizedExits.clear();
     state.undone = [];
     state.work.account = accountOfCommand(state, command);
-    beginWork(state, 8_000);
+    beginWork(state, 8_000, 8_000, OVER);
     state.liquidatedOrders = 0;
     const answer = this.answer(command);
     const refusal = answer === undefined ? this.execute(command) : answer;

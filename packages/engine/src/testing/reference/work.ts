@@ -5,16 +5,19 @@
 import { rulesOf, type State } from "./state.js";
 
 const MAKER = 4;
+/** "Expired makers do not count against others". */
+export const OVER = 8_000;
 const ALL = Number.POSITIVE_INFINITY;
 
 /** At the beginning of a command, or of an operation of a batch with what the others have left. */
-export function beginWork(state: State, left: number, perMarket = left): void {
+export function beginWork(state: State, left: number, perMarket = left, forOver = 0): void {
   const { account } = state.work;
   state.work = {
     account,
     spent: 0,
     limit: left,
     perMarket,
+    forOver,
     served: null,
     spentIn: new Map(),
     turnEnd: ALL,
@@ -24,7 +27,7 @@ export function beginWork(state: State, left: number, perMarket = left): void {
 /** The limits of a tick. */
 export function beginTick(state: State): void {
   const inAll = rulesOf(state).workOfOrders ? 24_000 : 8_000;
-  beginWork(state, inAll, 8_000);
+  beginWork(state, inAll, 8_000, OVER);
 }
 
 export function charge(state: State, units: number): void {
@@ -86,6 +89,17 @@ export function meet<T>(state: State, serve: () => T): T {
   return result;
 }
 
+/** Ends a maker that is over: in units of its own, as long as there are any. */
+export function passOver(state: State, end: () => void): void {
+  const { work } = state;
+  const before = work.spent;
+  meet(state, end);
+  if (!rulesOf(state).workOfOrders) return;
+  const free = Math.min(work.spent - before, work.forOver);
+  work.forOver -= free;
+  charge(state, -free);
+}
+
 /** An order that the command or tick ends itself. */
 export function chargeCancel(state: State): void {
   if (rulesOf(state).workOfOrders) charge(state, MAKER);
@@ -100,6 +114,7 @@ export function chargeOrders(state: State, count: number): void {
 export function halveUnits(state: State): void {
   const { work } = state;
   if (rulesOf(state).workOfOrders) work.limit = work.spent + Math.floor(unitsLeft(state) / 2);
+  work.forOver = 0;
 }
 
 /** What was undone is counted twice. */

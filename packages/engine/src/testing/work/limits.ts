@@ -4,5 +4,10 @@ import { UNITS_PER_MAKER } from "../../work.js";
 /** The work units of that many makers, for a command and for a tick. */
 export function unitsOf(makers: number) {
   const units = UNITS_PER_MAKER * makers;
-  return { unitsPerCommand: units, unitsPerTick: units, unitsPerTickAndMarket: units };
+  return {
+    unitsPerCommand: units,
+    unitsPerTick: units,
+    unitsPerTickAndMarket: units,
+    unitsForOver: units,
+  };
 }
