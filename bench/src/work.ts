@@ -16,7 +16,8 @@ const options = parseOptions({
     shapes: ["random shapes of a search", 30, 10],
     steps: ["steps of a search from its best shape", 40, 10],
     accounts: ["accounts that may be met", 60, 30],
-    orders: ["open orders of each", 500, 500],
+    orders: ["open orders of each in a market", 500, 500],
+    markets: ["markets, each with the same orders", 3, 1],
   },
 });
 
@@ -30,6 +31,7 @@ const size = {
   maxOpenOrders: options.number("orders"),
   clock: () => clock.ms(),
   accounts: options.number("accounts"),
+  markets: options.number("markets"),
   random: options.number("shapes"),
   steps: options.number("steps"),
 };

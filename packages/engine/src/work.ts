@@ -33,8 +33,9 @@ export class Work {
   private readonly used: number[] = [];
   private market = -1;
   private enteredAt = 0;
-  /** Units that are left for orders that are over and in the way. */
-  private aside = 0;
+  /** Units for orders that are over and in the way: what is left of them, and what was taken. */
+  private asideLeft = 0;
+  asideSpent = 0;
 
   /**
    * At the beginning of a command, and of a further operation of a batch with what is left for it. `aside`:
@@ -42,7 +43,8 @@ export class Work {
    */
   begin(units: number, perMarket = units, aside = 0): void {
     this.spent = 0;
-    this.aside = aside;
+    this.asideLeft = aside;
+    this.asideSpent = 0;
     this.limit = units;
     this.ceiling = units;
     this.perMarket = perMarket;
@@ -76,23 +78,30 @@ export class Work {
 
   /** Lets what was spent since `before` count for nobody, as far as the units for that go. */
   setAside(before: number): void {
-    const units = Math.min(this.spent - before, this.aside);
+    const units = Math.min(this.spent - before, this.asideLeft);
     this.spent -= units;
-    this.aside -= units;
+    this.asideLeft -= units;
+    this.asideSpent += units;
   }
 
   /** From here on everything counts. */
   endAside(): void {
-    this.aside = 0;
+    this.asideLeft = 0;
   }
 
   /** From here on a tick works for this market; ends what `narrow` began. */
   enter(market: number): void {
     const { used, spent, limit } = this;
-    if (this.market >= 0) used[this.market] = (used[this.market] ?? 0) + spent - this.enteredAt;
+    if (this.market >= 0) used[this.market] = this.spentIn(this.market);
     this.market = market;
     this.enteredAt = spent;
-    this.ceiling = Math.min(limit, spent + this.perMarket - (used[market] ?? 0));
+    this.ceiling = Math.min(limit, spent + this.perMarket - this.spentIn(market));
+  }
+
+  /** Units of a tick that count for the market. */
+  spentIn(market: number): number {
+    const sinceEntered = market === this.market ? this.spent - this.enteredAt : 0;
+    return (this.used[market] ?? 0) + sinceEntered;
   }
 
   /** Leaves at most `units` until `widen`. */

@@ -17,24 +17,36 @@ const UNITS = 4 * MAKERS;
 const TURN = 4 + 3 * 2 * ORDERS;
 /** An order that is canceled or triggered, with what follows from it. */
 const CANCEL = 4 + 3 * ORDERS;
+/** A liquidation that was begun: it cancels all orders of its account, and meets one maker. */
+const LIQUIDATION = 8 + ORDERS * CANCEL + TURN;
+
+const MARKETS = 3;
+/** Less than the markets have together, so that both bounds of a tick are met. */
+const UNITS_PER_TICK = 2 * UNITS;
 
 const SIZE = {
-  ruleSets: RULE_SETS.map((rules) => ({ ...rules, ...unitsOf(MAKERS), unitsPerTick: 3 * UNITS })),
+  ruleSets: RULE_SETS.map((rules) => ({
+    ...rules,
+    ...unitsOf(MAKERS),
+    unitsPerTick: UNITS_PER_TICK,
+  })),
   maxOpenOrders: ORDERS,
   accounts: 12,
+  markets: MARKETS,
   random: 25,
   steps: 25,
 };
 
-/** The most that a command may take. */
-function boundOf({ name, isUndone }: Trial): number {
+/** The most that a command may take, with the units for makers that are over. */
+function boundOf({ name, isUndone, units, inMarkets }: Trial): number {
   if (isUndone) return UNITS + 2 * TURN;
-  if (name === "batch") return UNITS + 2 * TURN + 50 * CANCEL;
-  if (name === "amendment") return UNITS + TURN + CANCEL;
-  if (name === "cancel-all") return ORDERS * CANCEL;
-  // A liquidation cancels all orders of its account before it looks at what is left.
-  if (name.startsWith("tick")) return 3 * UNITS + TURN + ORDERS * CANCEL;
-  return UNITS + TURN;
+  if (name === "batch") return 2 * UNITS + 2 * TURN + 50 * CANCEL;
+  if (name === "amendment") return 2 * UNITS + TURN + CANCEL;
+  if (name === "cancel-all") return MARKETS * ORDERS * CANCEL;
+  if (!name.startsWith("tick")) return 2 * UNITS + TURN;
+  // Orders that are over end in turns, before anything else and whatever is left.
+  const ended = units - inMarkets.reduce((sum, each) => sum + each, 0);
+  return Math.max(UNITS_PER_TICK, ended) + UNITS + LIQUIDATION;
 }
 
 const GOALS: Readonly<Record<string, Goal>> = {
@@ -52,11 +64,19 @@ describe("units stay within their bounds, whatever maximises them", () => {
   for (const [name, goal] of Object.entries(GOALS)) {
     test(`${name}, ${SEEDS} searches`, () => {
       const highest = new Map<string, number>();
+      let inMarket = 0;
+      let inOthers = 0;
       for (let seed = 1; seed <= SEEDS; seed++) {
         search(seed, SIZE, goal, (trials, shape) => {
           for (const trial of trials) {
             const what = `seed ${seed}, ${trial.name}, ${JSON.stringify(shape)}`;
             expect(trial.units, what).toBeLessThanOrEqual(boundOf(trial));
+            if (trial.name.startsWith("tick")) {
+              const [most = 0, ...others] = [...trial.inMarkets].sort((a, b) => b - a);
+              expect(most, what).toBeLessThanOrEqual(UNITS + LIQUIDATION);
+              inMarket = Math.max(inMarket, most);
+              inOthers = Math.max(inOthers, ...others);
+            }
             highest.set(trial.name, Math.max(highest.get(trial.name) ?? 0, trial.units));
           }
         });
@@ -64,7 +84,9 @@ describe("units stay within their bounds, whatever maximises them", () => {
       // The search finds commands that their units end, not only small ones.
       expect(highest.get("undone")).toBeGreaterThanOrEqual(UNITS);
       expect(highest.get("limit order")).toBeGreaterThanOrEqual(UNITS);
-      expect(highest.get("tick 0")).toBeGreaterThanOrEqual(UNITS / 2);
+      expect(highest.get("tick 0")).toBeGreaterThanOrEqual(UNITS_PER_TICK);
+      expect(inMarket).toBeGreaterThanOrEqual(UNITS);
+      expect(inOthers).toBeGreaterThanOrEqual(UNITS / 2);
     });
   }
 });

@@ -8,6 +8,7 @@ import { type Trial, World, type WorldLimits } from "./world.js";
 
 export interface SearchSize extends WorldLimits {
   readonly accounts: number;
+  readonly markets: number;
   readonly random: number;
   readonly steps: number;
 }
@@ -27,7 +28,7 @@ export function search(
   observe: (trials: readonly Trial[], shape: Shape) => void,
 ): Shape {
   const random = new Random(seed);
-  const ranges = rangesOf(size.accounts, size.maxOpenOrders);
+  const ranges = rangesOf(size.accounts, size.maxOpenOrders, size.markets);
   const judge = (shape: Shape): number => {
     const trials = trialsOf(shape, size);
     observe(trials, shape);

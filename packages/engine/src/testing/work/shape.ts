@@ -1,9 +1,11 @@
 /** Shapes of a venue that the search for expensive commands varies: numbers, each within its range. */
 import type { Random } from "@perpgate/protocol/random";
 
-/** The ranges, with `many` for accounts and `orders` for the orders that an account may have. */
-export function rangesOf(many: number, orders: number) {
+/** The ranges: of accounts, of the orders that one may have in a market, and of markets. */
+export function rangesOf(many: number, orders: number, markets: number) {
   return {
+    /** Each with the same orders. */
+    markets: [1, markets],
     /** Accounts that hold a position, offer lots at the price that takers meet, and have exits. */
     makers: [1, many],
     /** Of each of them: resting exits, reduce-only ones, reduce-only stops, those that close, entries. */

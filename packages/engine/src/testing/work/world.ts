@@ -40,6 +40,8 @@ const TICKS = 5;
 export interface Trial {
   readonly name: string;
   readonly units: number;
+  /** Of a tick: those of each market; the others end orders that are over, in turns. */
+  readonly inMarkets: readonly number[];
   readonly ms: number;
   /** Whether nobody waits for it: a failed order, a refused command. */
   readonly isUndone: boolean;
@@ -59,6 +61,8 @@ export class World {
   private readonly clock: () => number;
   private nonce = 0;
   private timeMs = START_MS;
+  /** Orders go to this one. */
+  private market = 0;
 
   constructor(
     private readonly shape: Shape,
@@ -68,12 +72,22 @@ export class World {
     this.listed = limits.maxOpenOrders;
     this.clock = limits.clock ?? (() => performance.now());
     const credit = { attestorKind: "dev", devCreditMicros: 10_000_000 * MICROS } as const;
-    const markets = [{ config: { ...BTC.config, bandPpm: 900_000 } }];
+    const markets = Array.from({ length: shape.markets }, (_, number) => {
+      return { config: { ...BTC.config, symbol: `M${number}-PERP`, bandPpm: 900_000 } };
+    });
     const { maxOpenOrders } = limits;
     this.send(genesis(START_MS, venueConfig(markets, { ...credit, maxOpenOrders })));
     for (let account = 1; account < FIRST_MAKER + shape.makers; account++) this.signIn(account);
-    this.index(PRICE);
-    this.build();
+    this.eachMarket(() => {
+      this.index(PRICE);
+      this.build();
+    });
+    for (let i = 0; i < shape.makers; i++) this.impoverish(FIRST_MAKER + i);
+  }
+
+  private eachMarket(visit: () => void): void {
+    for (this.market = 0; this.market < this.shape.markets; this.market++) visit();
+    this.market = 0;
   }
 
   private build(): void {
@@ -135,7 +149,6 @@ export class World {
       const extras = isExpiring ? { expiresAtMs: this.timeMs + MIN_EXPIRY_MS } : {};
       this.place(maker, SHORT, PRICE + 1 + (i % levels), shape.offered, { extras });
     }
-    this.impoverish(maker);
   }
 
   private orderTaker(): void {
@@ -146,8 +159,8 @@ export class World {
 
   /** Moves the money of a maker into its position, so that it cannot pay for all that is uncovered. */
   private impoverish(maker: number): void {
-    const { exits, exitLots, funds } = this.shape;
-    const needed = exits * exitLots * (PRICE + FAR);
+    const { exits, exitLots, funds, markets } = this.shape;
+    const needed = markets * exits * exitLots * (PRICE + FAR);
     const { state } = this.engine;
     const spare = state.wallet(maker) - Math.floor((needed * funds) / 100);
     if (spare <= 0) return;
@@ -172,7 +185,7 @@ export class World {
     for (let tick = 0; tick < TICKS; tick++) {
       const fall = Math.floor((PRICE * this.shape.fall) / 1_000);
       this.timeMs += 200;
-      this.index(PRICE - fall);
+      this.eachMarket(() => this.index(PRICE - fall));
       const slot = this.engine.state.lastTickMs / 200 + 1;
       yield this.try(`tick ${tick}`, [{ kind: "Tick", slot }]);
     }
@@ -215,7 +228,7 @@ export class World {
       session: this.sessions[account]!,
       key: "key",
       nonce: ++this.nonce,
-      market: 0,
+      market: this.market,
       orderId: this.openOf(account)[at] ?? 1,
       clientOrderId: "",
       priceTicks,
@@ -231,23 +244,26 @@ export class World {
     return { kind: "CancelAll", stampMs: this.timeMs, session, market: -1 };
   }
 
-  /** Ids of the account's open orders, ascending. */
+  /** Ids of the account's open orders in the market, ascending. */
   private openOf(account: number): number[] {
     const { orders } = this.engine.state;
     return orders
       .openRows()
-      .filter((row) => orders.account(row) === account)
+      .filter((row) => orders.account(row) === account && orders.market(row) === this.market)
       .map((row) => orders.id(row));
   }
 
   private try(name: string, commands: readonly Command[], isUndone = false): Trial {
     let units = 0;
+    const { work } = this.engine.state.scratch;
     const begin = this.clock();
     for (const command of commands) {
       this.engine.apply(command);
-      units += this.engine.state.scratch.work.spent;
+      units += work.spent + work.asideSpent;
     }
-    return { name, units, ms: this.clock() - begin, isUndone };
+    const ms = this.clock() - begin;
+    const inMarkets = this.engine.state.markets.map(({ number }) => work.spentIn(number));
+    return { name, units, inMarkets, ms, isUndone };
   }
 
   private takes(priceTicks: number, sizeLots: number, timeInForce?: 1 | 2): PlaceOrder {
@@ -297,6 +313,7 @@ export class World {
       marginMicros: 0,
       leverage: 1,
       priceTicks,
+      market: this.market,
       ...changes,
       extras: { ...PLAIN_EXTRAS, sizeLots, ...extras },
     });
@@ -309,8 +326,9 @@ export class World {
 
   private index(indexTicks: number): void {
     const { state } = this.engine;
-    const slot = indexSlot(state, 0);
-    this.send({ kind: "UpdateIndex", stampMs: this.timeMs, market: 0, indexTicks, slot });
+    const { market } = this;
+    const slot = indexSlot(state, market);
+    this.send({ kind: "UpdateIndex", stampMs: this.timeMs, market, indexTicks, slot });
   }
 
   private send(command: Command): void {
