@@ -25,7 +25,17 @@ const PAGE = fileURLToPath(new URL("../../docs/performance.md", import.meta.url)
 /** Of the table. */
 const PARTS = ["engine", "journal", "orders", "reads", "streams", "recovery", "gateways"];
 /** By name alone. */
-const OTHERS = ["cluster", "costs", "link", "matching", "sandbox", "service", "store", "work"];
+const OTHERS = [
+  "cluster",
+  "costs",
+  "link",
+  "matching",
+  "path",
+  "sandbox",
+  "service",
+  "store",
+  "work",
+];
 /** These have a large young generation, and collect garbage on demand. */
 const LARGE_HEAP = ["--expose-gc", "--max-semi-space-size=128"];
 const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
