@@ -10,7 +10,7 @@ import { START_MS } from "../scenarios/venue.js";
 
 const SMALL = 2_300;
 
-test("deleveraging: a tick meets 2,000 accounts; the position stays due for the next one", () => {
+test("deleveraging: a tick meets 2,000 accounts, less two for each turn; the position stays due for the next one", () => {
   const { engine, apply } = comparedEngine();
   const order = (session: number, side: Side, marginMicros: number): void => {
     const terms = { type: LIMIT_ORDER, leverage: 50, priceTicks: 500_000 } as const;
@@ -38,7 +38,9 @@ test("deleveraging: a tick meets 2,000 accounts; the position stays due for the 
     const slot = engine.state.lastTickMs / 200 + 1;
     return apply({ kind: "Tick", slot }).filter((event) => event.kind === "Traded").length;
   };
-  expect([deleveraged(), deleveraged(), deleveraged()]).toEqual([2_000, SMALL - 2_000, 0]);
+  // One gives a part with each tick.
+  const met = 2_000 - 2 * 2;
+  expect([deleveraged(), deleveraged(), deleveraged()]).toEqual([met, SMALL - met + 1, 0]);
   expect(audit(engine)).toEqual([]);
 });
 
