@@ -120,6 +120,15 @@ describe("snapshots", () => {
   });
 });
 
+test("keepNewest: one at or before the batch that a reader has reached stays, too", () => {
+  const snapshots = new FileSnapshots(new FakeDisk(1), "/log", LOG_ID);
+  for (const batch of [1, 2, 3, 4, 5]) snapshots.write(at(batch), [text(String(batch))]);
+  expect(snapshots.keepNewest(2, 2)).toBe(2);
+  expect(snapshots.list().map((one) => one.seq.batch)).toEqual([5, 4, 2]);
+  expect(snapshots.keepNewest(2, 4)).toBe(1);
+  expect(snapshots.list().map((one) => one.seq.batch)).toEqual([5, 4]);
+});
+
 describe("prune", () => {
   const open = (disk: FakeDisk) => openJournal({ directory: "/log", disk, segmentBytes: 512 });
 

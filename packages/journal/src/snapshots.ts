@@ -68,8 +68,11 @@ export interface Snapshots {
   list(): SnapshotInfo[];
   /** The newest valid snapshot (header and body checked) at or before that batch. */
   newest(atOrBefore?: number): NewestSnapshot;
-  /** Removes all but the newest `count`; returns the number removed. */
-  keepNewest(count: number): number;
+  /**
+   * Removes all but the newest `count`, and the newest at or before the batch `reached`, if one is given; returns
+   * the number removed.
+   */
+  keepNewest(count: number, reached?: number): number;
 }
 
 export class FileSnapshots implements Snapshots {
@@ -132,8 +135,10 @@ export class FileSnapshots implements Snapshots {
     }
   }
 
-  keepNewest(count: number): number {
-    const old = this.files().slice(Math.max(1, count));
+  keepNewest(count: number, reached = Number.MAX_SAFE_INTEGER): number {
+    const files = this.files();
+    const needed = files.find((file) => batchOfName(file) <= reached);
+    const old = files.slice(Math.max(1, count)).filter((file) => file !== needed);
     for (const file of old) this.disk.remove(file);
     if (old.length > 0) this.disk.syncDirectory(this.directory);
     return old.length;

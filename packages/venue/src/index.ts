@@ -9,9 +9,13 @@ export {
   type ArchiveBatch,
   ArchiveFeed,
   ArchiveRefused,
-  NOTHING_ARCHIVED,
 } from "./archive/archive-feed.js";
-export { type ArchiveHeld, noteArchived } from "./archive/archive-note.js";
+export {
+  type ArchiveHeld,
+  expectArchive,
+  NOTHING_ARCHIVED,
+  noteArchived,
+} from "./archive/archive-note.js";
 export {
   ARCHIVE_FORMAT,
   type ArchiveColumn,
@@ -55,7 +59,7 @@ export {
 export { REAL_MACHINE } from "./machine.js";
 export { IsAMirror, mirroredMessages, NotAMirror } from "./mirror.js";
 export { NotApplied, RecordTooLarge, type Submitter, type Unanswered } from "./pending-batches.js";
-export { type PrunePlan, planPrune } from "./prune-plan.js";
+export { compareWithBackup, type PrunePlan, planPrune } from "./prune-plan.js";
 export {
   ed25519Key,
   type LogKey,

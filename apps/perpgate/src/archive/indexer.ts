@@ -11,6 +11,7 @@ import {
   ArchiveFeed,
   type ArchiveHeld,
   ArchiveRefused,
+  expectArchive,
   NOTHING_ARCHIVED,
   NothingToVerify,
   noteArchived,
@@ -80,7 +81,8 @@ export class Indexer {
 
   /** Returns whether it is done. */
   private async follow(): Promise<boolean> {
-    const { postgres, once } = this.settings;
+    const { directory, postgres, once, isNoted } = this.settings;
+    if (isNoted === true) expectArchive(directory);
     const database = await ArchiveDatabase.open(postgres);
     if (!(database instanceof ArchiveDatabase)) {
       this.note(database);

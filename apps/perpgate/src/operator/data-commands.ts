@@ -143,14 +143,15 @@ names the position that it came to. Exit code 0 only if everything in the folder
     .action(exitWith(async (options) => (await import("./restore.js")).restoreFolder(options)));
   addCommand(program, "prune", {
     summary: "remove the oldest segments of a log, which can then no longer be verified",
-    usage: ["[--data DIR] [--keep-snapshots N] [--dry-run] [--json]"],
+    usage: ["[--data DIR] [--backup DIR] [--keep-snapshots N] [--dry-run] [--json]"],
     about: `Removes the segments of the log that no restart needs: those wholly before the oldest of the
 newest N snapshots that are intact and that the history has reached. It may run while the venue
 does. What is removed can no longer be verified by anyone, and a history cannot be rebuilt from
-what is left: back the folder up first. Fails if a restart could not recover afterwards.`,
+what is left: back the folder up first, and name the copy with --backup, which must have every segment
+byte for byte. Fails if a restart, or the archive that is fed from here, could not go on afterwards.`,
     examples: [
       ["prune --data .data --dry-run", "what could be removed"],
-      ["prune --data .data", "remove it"],
+      ["prune --data .data --backup /backup/now", "remove it, if the copy has it"],
     ],
   })
     .option("--data <DIR>", DATA_HELP)
@@ -159,6 +160,7 @@ what is left: back the folder up first. Fails if a restart could not recover aft
       "snapshots that a restart must be able to begin from (2)",
       wholeNumberWithin("--keep-snapshots", 1, 1_000),
     )
+    .option("--backup <DIR>", "a copy of the folder that must have what is removed")
     .option("--dry-run", "print what would be removed, and remove nothing")
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./prune.js")).prune(options)));

@@ -6,9 +6,9 @@
  * lock. Exit code 0 if the log is as small as it can be, otherwise 1.
  */
 
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { isNotThere, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
-import { type PrunePlan, planPrune } from "@perpgate/venue";
+import { compareWithBackup, type PrunePlan, planPrune } from "@perpgate/venue";
 import { StartError } from "../cli/start-error.js";
 import { askControl, Unreachable } from "../serve/control-socket.js";
 import { dataFolderOf } from "./data-option.js";
@@ -18,6 +18,7 @@ const DEFAULT_KEEP = 2;
 interface PruneOptions {
   readonly data?: string;
   readonly keepSnapshots?: number;
+  readonly backup?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
@@ -26,14 +27,17 @@ export async function prune(options: PruneOptions): Promise<number> {
   const { keepSnapshots = DEFAULT_KEEP, dryRun: isDry = false } = options;
   const folder = dataFolderOf(options);
   const plan = await withReason(() => planPrune(folder, keepSnapshots));
+  const backup = options.backup === undefined ? undefined : resolve(options.backup);
+  if (backup !== undefined) await withReason(() => compareWithBackup(plan.files, backup));
   if (!isDry && plan.files.length > 0) await remove(folder, plan.below);
   const { files, bytes, keptSegments, below, position } = plan;
   if (options.json === true) {
     const removed = files.map((file) => basename(file));
-    const report = { dryRun: isDry, removed, bytes, keptSegments, snapshot: below, position };
+    const about = { bytes, keptSegments, snapshot: below, position, backup: backup ?? null };
+    const report = { dryRun: isDry, removed, ...about };
     process.stdout.write(`${JSON.stringify(report)}\n`);
   } else {
-    process.stdout.write(reportText(plan, isDry));
+    process.stdout.write(reportText(plan, isDry, backup));
   }
   return 0;
 }
@@ -41,6 +45,7 @@ export async function prune(options: PruneOptions): Promise<number> {
 function reportText(
   { files, bytes, keptSegments, below, position }: PrunePlan,
   isDry: boolean,
+  backup: string | undefined,
 ): string {
   const place = `the snapshot at batch ${below.batch}, record ${below.record}`;
   if (files.length === 0) return `nothing to remove: every segment is needed from ${place} on\n`;
@@ -49,7 +54,10 @@ function reportText(
     `${isDry ? "would remove" : "removed"} ${files.length} segments, ${bytes} bytes (${names})\n` +
     `  kept: ${keptSegments} segments, from ${place} on\n` +
     `  no longer replayed from this folder: positions up to ${position}, by verify, store verify, restore and ` +
-    "a rebuild of the history; a backup that was made before has them\n"
+    "a rebuild of the history\n" +
+    (backup === undefined
+      ? "  not compared with a backup: give --backup DIR\n"
+      : `  ${backup} has all of them, byte for byte\n`)
   );
 }
 

@@ -21,7 +21,7 @@ import { newestOf } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { Replica } from "../replica.js";
 import { inspectStart } from "../verify/starting-point.js";
-import type { ArchiveHeld } from "./archive-note.js";
+import { type ArchiveHeld, NOTHING_ARCHIVED } from "./archive-note.js";
 import { ARCHIVED_TABLES, ArchiveRows, type CollectedRows } from "./archive-rows.js";
 
 export interface ArchiveBatch {
@@ -35,10 +35,6 @@ export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
 
-export const NOTHING_ARCHIVED: ArchiveHeld = {
-  ...{ venue: "", position: 0, batch: 0, record: 0 },
-  ...{ block: 0, blockHash: "", openHash: "" },
-};
 /** Batches between two turns of the event loop, on which the writing of earlier rows goes on. */
 const TURN_BATCHES = 16;
 

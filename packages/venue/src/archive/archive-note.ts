@@ -2,10 +2,10 @@
  * How far the archive is, as a file of the data folder. The indexer writes it; the thread that drops old rows
  * keeps those that the archive does not have. Without the file it keeps all.
  */
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
-import { hasFields, isHexOf, isInteger } from "../stored-json.js";
+import { hasFields, isInteger, isText } from "../stored-json.js";
 
 /**
  * How far an archive is, and in which past: logs of a venue that have the same blocks up to there have the same
@@ -26,6 +26,11 @@ export interface ArchiveHeld {
   readonly openHash: string;
 }
 
+export const NOTHING_ARCHIVED: ArchiveHeld = {
+  ...{ venue: "", position: 0, batch: 0, record: 0 },
+  ...{ block: 0, blockHash: "", openHash: "" },
+};
+
 /** Replaces the file; what a crash leaves is an earlier one. */
 export function noteArchived(directory: string, held: ArchiveHeld): void {
   const { archived } = dataFolder(directory);
@@ -33,8 +38,13 @@ export function noteArchived(directory: string, held: ArchiveHeld): void {
   renameSync(`${archived}.new`, archived);
 }
 
-/** Undefined if it is not known. */
-export function readArchived({ archived }: DataFolder): ArchiveHeld | undefined {
+/** Notes that an archive will be fed from here, before it is known how far it is: nothing may be pruned. */
+export function expectArchive(directory: string): void {
+  if (!existsSync(dataFolder(directory).archived)) noteArchived(directory, NOTHING_ARCHIVED);
+}
+
+/** Undefined if it is not known, or if there is no archive. */
+export function readArchived({ archived }: Pick<DataFolder, "archived">): ArchiveHeld | undefined {
   try {
     const note: unknown = JSON.parse(readFileSync(archived, "utf8"));
     return isNote(note) ? note : undefined;
@@ -60,12 +70,12 @@ export function archivedTo(
 
 function isNote(value: unknown): value is ArchiveHeld {
   return hasFields(value, {
-    venue: isHexOf(64),
+    venue: isText,
     position: isInteger,
     batch: isInteger,
     record: isInteger,
     block: isInteger,
-    blockHash: isHexOf(64),
-    openHash: isHexOf(64),
+    blockHash: isText,
+    openHash: isText,
   });
 }

@@ -51,7 +51,8 @@ class AuditFailed extends Error {
 const TIMER_MS = 1_000;
 
 export function snapshotFilesOf({ folder, options }: SnapshotTerms): SnapshotFiles {
-  return { journal: folder.journal, checkpoints: folder.checkpoints, keep: options.keep };
+  const { journal, checkpoints, archived } = folder;
+  return { journal, checkpoints, archived, keep: options.keep };
 }
 
 export class SnapshotTaker implements CommandObserver {

@@ -6,10 +6,12 @@
 import { createHash } from "node:crypto";
 import { STATE_FORMAT } from "@perpgate/engine";
 import { FileSnapshots, type LogSeq, nodeDisk } from "@perpgate/journal";
+import { readArchived } from "../archive/archive-note.js";
+import type { DataFolder } from "../recovery/data-folder.js";
 import { CheckpointFile, type StateCheckpoint } from "./checkpoint-file.js";
 
-/** Where they are, and how many are kept. */
-export interface SnapshotFiles {
+/** Where they are, and how many are kept, next to one as old as the archive. */
+export interface SnapshotFiles extends Pick<DataFolder, "archived"> {
   readonly journal: string;
   readonly checkpoints: string;
   readonly keep: number;
@@ -50,7 +52,7 @@ export class SnapshotWriter {
       const checkpoint = { ...at, block, blockHash };
       this.checkpoints ??= new CheckpointFile(this.files.checkpoints);
       this.checkpoints.append(checkpoint);
-      this.snapshots.keepNewest(this.files.keep);
+      this.snapshots.keepNewest(this.files.keep, readArchived(this.files)?.batch);
       return { kind: "checkpoint", checkpoint, bytes };
     } catch (error) {
       if (!(error instanceof Error && "syscall" in error)) throw error;

@@ -12,8 +12,7 @@ import {
 } from "@perpgate/engine/testing";
 import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { NOTHING_ARCHIVED } from "../archive/archive-feed.js";
-import type { ArchiveHeld } from "../archive/archive-note.js";
+import { type ArchiveHeld, NOTHING_ARCHIVED } from "../archive/archive-note.js";
 import { NO_EVIDENCE } from "../record/record.js";
 import { newReplicaState, observe } from "../recovery/replica-state.js";
 import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
