@@ -19,6 +19,7 @@ const LOOPS = RUNS || 12;
 const RACES = RUNS || 20;
 const MOVES = RUNS || 20;
 const WITHIN = { timeout: 180_000 + RUNS * 2_000 };
+const STREAM = "perpgate";
 /** A market takes 500 of an account. */
 const MOST_OPEN = 100;
 /** Sessions that nobody has announced for 25 ticks count as disconnected. */
@@ -149,6 +150,61 @@ describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
       expect(streamed.map(Number)).toEqual(given);
       await first.start();
       await cluster.ready();
+    },
+  );
+
+  test(
+    "all servers and gateways are restarted one by one: no order fails, each is streamed once",
+    WITHIN,
+    async () => {
+      const client = closing(newClient(cluster.urls));
+      const session = await signedIn(client);
+      const { stream } = session;
+      const streamed: string[] = [];
+      await stream.watchPreconfirms(({ ackNonce }) => streamed.push(ackNonce)).ready;
+      const given: string[] = [];
+      const errors: unknown[] = [];
+      let isOver = false;
+      const trade = async (at: Pick<Session, "placeOrder">): Promise<void> => {
+        for (let order = 1; !isOver; order++) {
+          try {
+            const { ackNonce, orderId } = await at.placeOrder({ ...BID, price });
+            noteOrder({ ackNonce, orderId });
+            given.push(ackNonce);
+            if (order % MOST_OPEN === 0) await session.cancelAll();
+          } catch (error) {
+            errors.push(error);
+          }
+          await delay(20);
+        }
+      };
+      const traders = [trade(session), trade(session), trade(stream)];
+      /** Orders go on after each step. */
+      const more = async (): Promise<void> => {
+        const before = given.length;
+        await until(() => given.length >= before + 30);
+      };
+      await more();
+      for (const server of cluster.nats.servers) {
+        await server.stop();
+        await more();
+        server.start();
+        await cluster.nats.ready();
+        await cluster.nats.inSync(STREAM);
+      }
+      for (const gateway of cluster.gateways) {
+        await gateway.stop();
+        await more();
+        await gateway.start();
+        await cluster.ready();
+      }
+      await more();
+      isOver = true;
+      await Promise.all(traders);
+      expect(errors).toEqual([]);
+      await until(() => streamed.length >= given.length);
+      const inOrder = given.map(Number).sort((a, b) => a - b);
+      expect(streamed.map(Number)).toEqual(inOrder);
     },
   );
 
