@@ -1,6 +1,9 @@
 /**
  * One attestor's statements of what a vault holds: the balance of each token at the newest block that is finalized
  * for all its endpoints that answer, stated only if at least `minAgreeing` of them have the same block and balances.
+ *
+ * A chain that counts confirmations, such as Tron, answers calls at its newest block alone. There the balances must
+ * be the same, and the block is the oldest of those.
  */
 
 import { type KeyObject, sign } from "node:crypto";
@@ -63,7 +66,16 @@ export class HoldingsReporter {
   private async agreed(): Promise<BalanceView | string> {
     const { chain } = this.parts;
     const few = (count: number) =>
-      `${count} endpoints know the finalized block, and ${chain.minAgreeing} must agree`;
+      `${count} endpoints know the block of the balances, and ${chain.minAgreeing} must agree`;
+    if (chain.finality === "confirmations") {
+      const views = await this.pool.ask((source, name) => readBalances(source, name, chain, null));
+      const [first] = views;
+      if (first === undefined || views.length < chain.minAgreeing) return few(views.length);
+      if (!views.every((view) => hasSameAmounts(view, first))) return DIFFERING;
+      return views.reduce((oldest, view) =>
+        view.head.number < oldest.head.number ? view : oldest,
+      );
+    }
     const finals = await this.pool.ask((source, name) => readFinal(source, name, chain));
     if (finals.length < chain.minAgreeing) return few(finals.length);
     const lowest = Math.min(...finals.map(({ head }) => head.number));
@@ -71,8 +83,8 @@ export class HoldingsReporter {
     const [first] = views;
     if (first === undefined || views.length < chain.minAgreeing) return few(views.length);
     const isSame = ({ head, amounts }: BalanceView): boolean =>
-      head.hash === first.head.hash && amounts.every((each, i) => each === first.amounts[i]);
-    return views.every(isSame) ? first : "endpoints differ on what the vault holds";
+      head.hash === first.head.hash && hasSameAmounts({ amounts }, first);
+    return views.every(isSame) ? first : DIFFERING;
   }
 
   private signed(stated: Holdings): { readonly text: string; readonly signature: string } {
@@ -80,6 +92,15 @@ export class HoldingsReporter {
     const signature = sign(null, Buffer.from(text, "latin1"), this.parts.attestor.privateKey);
     return { text, signature: hexFromBytes(signature) };
   }
+}
+
+const DIFFERING = "endpoints differ on what the vault holds";
+
+function hasSameAmounts(
+  { amounts }: Pick<BalanceView, "amounts">,
+  other: Pick<BalanceView, "amounts">,
+): boolean {
+  return amounts.every((each, i) => each === other.amounts[i]);
 }
 
 async function readFinal(
@@ -98,27 +119,31 @@ async function readFinal(
   return { endpoint, head };
 }
 
+/** `number` null: at the newest block. */
 async function readBalances(
   source: RpcEndpoint,
   endpoint: string,
-  { vault, tokens }: ChainConfig,
-  number: number,
+  { chainId, vault, tokens }: ChainConfig,
+  number: number | null,
 ): Promise<BalanceView> {
-  const block = numberToHex(number);
+  const block = number === null ? "latest" : numberToHex(number);
   const data = encodeFunctionData({
     abi: erc20Abi,
     functionName: "balanceOf",
     args: [`0x${vault}`],
   });
-  const [at, ...answers] = await source.call([
+  const [served, at, ...answers] = await source.call([
+    { method: "eth_chainId", params: [] },
     { method: "eth_getBlockByNumber", params: [block, false] },
     ...Object.values(tokens).map(({ contract }) => ({
       method: "eth_call",
       params: [{ to: `0x${contract}`, data }, block],
     })),
   ]);
+  const serves = readQuantity(resultOf(served));
+  if (serves !== chainId) throw new EndpointFailure(`serves chain ${String(serves)}`);
   const head = readBlock(resultOf(at));
-  if (!head) throw new EndpointFailure("the finalized block is missing");
+  if (!head) throw new EndpointFailure("the block of the balances is missing");
   return { endpoint, head, amounts: answers.map(amountIn) };
 }
 

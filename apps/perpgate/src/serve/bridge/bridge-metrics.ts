@@ -114,10 +114,19 @@ export function measureReserves(
 ): void {
   new Gauge({
     name: "perpgate_reserves_difference_dollars",
-    help: "What the vaults hold above what the venue owes, below zero if they hold less; 0 while it is not known.",
+    help: "What the vaults hold above what the venue owes, below zero if they hold less; NaN while it is not known.",
     registers: [registry],
     collect() {
-      this.set(reservesDifference(venue, attestation.holdings()) ?? 0);
+      this.set(reservesDifference(venue, attestation.holdings()) ?? Number.NaN);
+    },
+  });
+  new Gauge({
+    name: "perpgate_reserves_unknown_vaults",
+    help: "Tokens of vaults of which no quorum of attestors states what is held, while withdrawals are taken.",
+    registers: [registry],
+    collect() {
+      const unknown = attestation.holdings().filter(({ holds }) => holds === null);
+      this.set(venue.views.withdrawalRules === null ? 0 : unknown.length);
     },
   });
 }

@@ -248,9 +248,16 @@ test("the vaults hold less than is owed: the metric and doctor say so, and a pay
   };
   const registry = new Registry();
   measureReserves(registry, venue, { holdings: () => at.venue.intake.holdings() });
-  const measured = async () =>
-    Number(/^perpgate_reserves_difference_dollars (\S+)$/m.exec(await registry.metrics())?.[1]);
+  const gauge = async (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await registry.metrics())?.[1]);
+  const measured = () => gauge("perpgate_reserves_difference_dollars");
+  // Not known, and no figure that an alert could take for enough.
+  expect([await measured(), await gauge("perpgate_reserves_unknown_vaults")]).toEqual([
+    Number.NaN,
+    2,
+  ]);
   await hold(40);
+  expect(await gauge("perpgate_reserves_unknown_vaults")).toBe(0);
   expect(await measured()).toBe(0);
   expect(await doctor()).toMatchObject([{ status: "ok" }]);
   // The 12.5 dollars that wait to be paid were owed at the commitment.
