@@ -2,6 +2,7 @@
 
 import type { Chain } from "@perpgate/protocol";
 import type { WithdrawalVerdict } from "@perpgate/protocol/core";
+import type { VaultAction } from "./withdraw/vault-view.js";
 
 export type BridgeEvent =
   | {
@@ -99,6 +100,13 @@ export type BridgeEvent =
       readonly verdict: WithdrawalVerdict;
       /** Why the venue refused it; null: it is in the log. */
       readonly reason: string | null;
+    }
+  | {
+      /** A guardian locked the vault, or a change of it is in its dispute period. */
+      readonly kind: "VaultChanges";
+      readonly chain: Chain;
+      readonly action: VaultAction;
+      readonly txHash: string;
     }
   | {
       /** What the vault holds was not stated: endpoints, or the venue. */

@@ -91,6 +91,9 @@ export function observeBridge(
         if (event.reason === null) log.info({ chain, ...fields }, "voted on a withdrawal");
         else log.warn({ chain, ...fields }, "the venue refused a vote on a withdrawal");
         return;
+      case "VaultChanges":
+        log.error({ chain, ...fields }, "the vault is locked, or a change of it was proposed");
+        return;
       case "HoldingsNotStated":
         if (failures.isRepeated({ attestor: HOLDINGS, chain }, event.reason)) return;
         log.warn({ chain, ...fields }, "what the vault holds was not stated");
@@ -206,6 +209,10 @@ function bridgeMetrics(
     WithdrawalFailed: counter(
       "perpgate_bridge_withdrawal_failures_total",
       "Times that a withdrawal was not judged or not signed.",
+    ),
+    VaultChanges: counter(
+      "perpgate_bridge_vault_changes_total",
+      "Locks of the vault, and proposals to unlock it or to change its keys or caps.",
     ),
     HoldingsNotStated: counter(
       "perpgate_bridge_holdings_not_stated_total",

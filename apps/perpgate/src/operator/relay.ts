@@ -165,7 +165,7 @@ function logEvent(log: ProcessLog["log"], event: RelayEvent): void {
   }
 }
 
-function relayMetrics(registry: Registry, chain: string) {
+export function relayMetrics(registry: Registry, chain: string) {
   const registers = [registry];
   const transactions = new Counter({
     name: "perpgate_relay_transactions_total",

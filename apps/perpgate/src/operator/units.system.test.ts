@@ -19,7 +19,7 @@ import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-proc
 const DEPLOY = new URL("../../../../deploy/", import.meta.url);
 const UNITS = [
   ...["perpgate.service", "perpgate-gateway.service", "nats-server.service"],
-  "perpgate-edge.service",
+  ...["perpgate-edge.service", "perpgate-attest.service", "perpgate-relay.service"],
   ...["perpgate-archive.service", "perpgate-publish.service", "perpgate-publish.timer"],
 ];
 
@@ -61,15 +61,15 @@ test.skipIf(isWithoutSystemd())("units: systemd-analyze verify finds nothing", (
   expect(status).toBe(0);
 });
 
-test.each(["perpgate-edge.service", "perpgate-archive.service", "perpgate-publish.service"])(
-  "%s: its command and options are those of this release",
-  async (unit) => {
-    const words = commandOf(unit, "ExecStart");
-    const program = words.findIndex((word) => word.endsWith("perpgate.js"));
-    const run = new PerpgateProcess([...words.slice(program + 1), "--help"]);
-    expect((await run.ended).code).toBe(0);
-  },
-);
+test.each([
+  ...["perpgate-edge.service", "perpgate-attest.service", "perpgate-relay.service"],
+  ...["perpgate-archive.service", "perpgate-publish.service"],
+])("%s: its command and options are those of this release", async (unit) => {
+  const words = commandOf(unit, "ExecStart");
+  const program = words.findIndex((word) => word.endsWith("perpgate.js"));
+  const run = new PerpgateProcess([...words.slice(program + 1), "--help"]);
+  expect((await run.ended).code).toBe(0);
+});
 
 test("units of the gateway: the settings that doctor is asked about are those of the start", async () => {
   const folder = temporaryFolder();

@@ -9,9 +9,11 @@ import { privateKeyFromSeed, publicKeyHex } from "@perpgate/bridge";
 import { StreamClient } from "@perpgate/gateway/testing";
 import { ERROR_CODES } from "@perpgate/protocol/core";
 import { StubWitness } from "@perpgate/venue/testing";
+import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { CLUSTER_GAUGES } from "../cluster/cluster-probe.js";
+import { relayMetrics } from "../operator/relay.js";
 import { ProcessClient } from "../testing/client.js";
 import { familyName, MetricsReading } from "../testing/metrics-text.js";
 import {
@@ -63,6 +65,8 @@ const guide = readFileSync(GUIDE, "utf8");
 let url: string;
 let witness: StubWitness;
 let reading: MetricsReading;
+/** Of `perpgate relay`, which docs/withdrawals.md lists. */
+let relayer: MetricsReading;
 /** Labels of each metric, by the table in docs/operating.md. */
 let documented: ReadonlyMap<string, readonly string[]>;
 
@@ -95,6 +99,11 @@ beforeAll(async () => {
   while (!(await fetch(`${url}/readyz`)).ok);
   await useBothTransports();
   documented = documentedMetrics();
+  const registry = new Registry();
+  // As the pages of a gateway.
+  registry.setDefaultLabels({ process: "relay" });
+  relayMetrics(registry, "ethereum");
+  relayer = new MetricsReading(await registry.metrics());
   reading = await read();
 });
 
@@ -186,9 +195,10 @@ function unknownIn(query: PromQuery): string[] {
     if (OWN_METRICS.includes(metric)) return matchers.flatMap(targetProblem);
     const name = familyName(metric, reading.families);
     const cluster = CLUSTER_GAUGES.some((gauge) => gauge.name === name);
-    const type = cluster ? "gauge" : reading.familyOf(metric)?.type;
+    const family = reading.familyOf(metric) ?? relayer.familyOf(metric);
+    const type = cluster ? "gauge" : family?.type;
     if (type === undefined) return [`no metric ${metric}`];
-    const labels = documented.get(name) ?? [...(reading.familyOf(metric)?.labels ?? [])];
+    const labels = documented.get(name) ?? [...(family?.labels ?? [])];
     for (const label of labels) known.add(label);
     const isRate = functions.some((called) => RATES.includes(called));
     return [

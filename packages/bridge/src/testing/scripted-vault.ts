@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { domainSeparatorOf, type VaultDomain, type VaultWithdrawal } from "../vault/typed-data.js";
 import { VAULT_ABI } from "../vault/vault-artifact.js";
-import { ENTRY_STATUS } from "../withdraw/vault-view.js";
+import { ENTRY_STATUS, type VaultAction } from "../withdraw/vault-view.js";
 import { type Call, isCall, listOf } from "./rpc-proxy.js";
 
 const BLOCK_SECONDS = 12;
@@ -25,7 +25,8 @@ interface Entry extends VaultWithdrawal {
 }
 
 interface Event {
-  readonly name: "Requested" | "Paid";
+  readonly name: "Requested" | "Paid" | VaultAction;
+  /** 0 for actions. */
   readonly id: bigint;
   readonly number: number;
 }
@@ -56,6 +57,11 @@ export class ScriptedChain {
     const requestedAt = this.secondsAt(this.head);
     this.entries.set(payment.id, { ...payment, status: ENTRY_STATUS.PENDING, requestedAt });
     this.events.push({ name: "Requested", id: payment.id, number: this.head });
+  }
+
+  act(name: VaultAction): void {
+    this.mine();
+    this.events.push({ name, id: 0n, number: this.head });
   }
 
   pay(id: bigint): void {
@@ -180,12 +186,17 @@ export class ScriptedVault {
   }): object[] | undefined {
     const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)];
     if (to - from >= this.maxBlocks) return undefined;
-    return this.chain.events.flatMap(({ name: eventName, id, number }) => {
-      const topics = encodeEventTopics({ abi: VAULT_ABI, eventName, args: { id } });
-      const isMatch = filter.topics.every((topic, i) => topic === null || topic === topics[i]);
+    return this.chain.events.flatMap(({ name, id, number }) => {
+      const topics =
+        name === "Requested" || name === "Paid"
+          ? encodeEventTopics({ abi: VAULT_ABI, eventName: name, args: { id } })
+          : encodeEventTopics({ abi: VAULT_ABI, eventName: name });
+      const isMatch = filter.topics.every(
+        (wanted, i) => wanted === null || [wanted].flat().some((each) => each === topics[i]),
+      );
       if (!isMatch || number < from || number > to) return [];
       const place = { blockNumber: numberToHex(number), blockHash: hashOf(number) };
-      return [{ ...place, topics, transactionHash: hashOf(Number(id)), removed: false }];
+      return [{ ...place, topics, transactionHash: hashOf(number), removed: false }];
     });
   }
 }

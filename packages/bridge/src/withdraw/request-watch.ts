@@ -51,6 +51,8 @@ export class RequestWatch {
   private watched: number | undefined;
   /** Requests that need no further look, each with its block, which a reorganisation may replace. */
   private judged: ReadonlySet<string> = new Set();
+  /** Locks and proposals that were reported. */
+  private reported: ReadonlySet<string> = new Set();
   /** When a request was first seen that nothing proves. */
   private readonly unprovenSince = new Map<bigint, number>();
 
@@ -73,6 +75,7 @@ export class RequestWatch {
       await this.pool.ask((source, name) => readRequests(source, name, chain, after)),
       chain.minAgreeing,
     );
+    this.reportActions(seen);
     const keysOf = requestKeys(seen);
     const isNew = (key: string): boolean => !this.judged.has(key);
     const ids = [...keysOf].filter(([, keys]) => keys.some(isNew)).map(([id]) => id);
@@ -86,6 +89,23 @@ export class RequestWatch {
       if (judged.has(id) || !keysOf.has(id)) this.unprovenSince.delete(id);
     }
     this.watched = Math.min(...seen.map(({ head }) => head.number));
+  }
+
+  /** Each once, when enough endpoints show it. */
+  private reportActions(seen: readonly RequestsView[]): void {
+    const { chain, observe } = this.parts;
+    const counts = new Map<string, number>();
+    for (const { actions } of seen) {
+      const keys = new Set(actions.map(({ action, txHash }) => `${action} ${txHash}`));
+      for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    for (const { action, txHash } of seen.flatMap(({ actions }) => actions)) {
+      const key = `${action} ${txHash}`;
+      if (this.reported.has(key) || (counts.get(key) ?? 0) < chain.minAgreeing) continue;
+      this.reported = new Set([...this.reported, key]);
+      observe({ kind: "VaultChanges", chain: chain.chain, action, txHash: `0x${txHash}` });
+    }
+    this.reported = new Set([...this.reported].filter((key) => counts.has(key)));
   }
 
   /** Returns those that need no further look. */

@@ -135,10 +135,27 @@ interface VaultRequest {
   readonly blockHash: string;
 }
 
+/** What guardians and cold keys do that people should look at. */
+const VAULT_ACTIONS = [
+  "Locked",
+  "UnlockProposed",
+  "AttestorsProposed",
+  "GuardiansProposed",
+  "CapsProposed",
+] as const;
+export type VaultAction = (typeof VAULT_ACTIONS)[number];
+
+interface SeenAction {
+  readonly action: VaultAction;
+  /** 64 hex digits. */
+  readonly txHash: string;
+}
+
 export interface RequestsView {
   readonly endpoint: string;
   readonly head: ChainBlock;
   readonly requests: readonly VaultRequest[];
+  readonly actions: readonly SeenAction[];
 }
 
 /** The vault's requests after block `after`, and of some blocks before it. */
@@ -149,22 +166,32 @@ export async function readRequests(
   after: number | undefined,
 ): Promise<RequestsView> {
   const { head } = await readHeads(source, chainId);
-  const topics = encodeEventTopics({ abi: VAULT_ABI, eventName: "Requested" });
+  const topics = [[REQUESTED, ...ACTION_OF.keys()]];
   const again =
     after === undefined ? FIRST_BLOCKS : Math.max(source.blocksPerSearch, OVERLAP_BLOCKS);
   const newest = Math.max(0, head.number - again + 1);
   const requests: VaultRequest[] = [];
+  const actions: SeenAction[] = [];
   for (let from = Math.min(after ?? newest, newest); from <= head.number; ) {
     const begin = from;
     from = await source.search(async (blocks) => {
       const to = Math.min(head.number, begin + blocks - 1);
       const found = await logsIn(source, { vault, topics }, begin, to);
-      for (const { id, hash } of found ?? []) requests.push({ id, blockHash: hash });
+      for (const { topic, id, txHash, hash } of found ?? []) {
+        const action = ACTION_OF.get(topic);
+        if (action !== undefined) actions.push({ action, txHash });
+        else requests.push({ id: idOf(id), blockHash: hash });
+      }
       return found && to + 1;
     });
   }
-  return { endpoint, head, requests };
+  return { endpoint, head, requests, actions };
 }
+
+const topicOf = (eventName: "Requested" | VaultAction): string =>
+  String(encodeEventTopics({ abi: VAULT_ABI, eventName })[0]);
+const REQUESTED = topicOf("Requested");
+const ACTION_OF = new Map(VAULT_ACTIONS.map((action) => [topicOf(action), action] as const));
 
 interface LogFilter {
   readonly vault: string;
@@ -246,7 +273,9 @@ async function blockAt(source: RpcEndpoint, number: number): Promise<ChainBlock 
 }
 
 interface FoundLog {
-  readonly id: bigint;
+  /** Of the event, and of its id, if it has one. */
+  readonly topic: string;
+  readonly id: unknown;
   readonly txHash: string;
   readonly number: number;
   readonly hash: string;
@@ -261,12 +290,18 @@ function readLogs(value: unknown): readonly FoundLog[] {
     if (removed === true) return [];
     const [txHash, hash] = [hashDigits(transactionHash), hashDigits(blockHash)];
     const number = readQuantity(blockNumber);
-    const id = hashDigits(Array.isArray(topics) ? topics[1] : undefined);
-    if (txHash === undefined || hash === undefined || number === undefined || id === undefined) {
+    const [topic, id] = Array.isArray(topics) ? topics : [];
+    if (txHash === undefined || hash === undefined || number === undefined) {
       throw new EndpointFailure("a log cannot be read");
     }
-    return [{ id: BigInt(`0x${id}`), txHash, number, hash }];
+    return [{ topic: String(topic), id, txHash, number, hash }];
   });
+}
+
+function idOf(topic: unknown): bigint {
+  const digits = hashDigits(topic);
+  if (digits === undefined) throw new EndpointFailure("a log cannot be read");
+  return BigInt(`0x${digits}`);
 }
 
 /** The log's block, if it is the one that the chain has at its number. */

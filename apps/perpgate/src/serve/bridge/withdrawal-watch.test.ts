@@ -224,6 +224,21 @@ describe("the watch", () => {
   });
 });
 
+test("a lock and proposals of the vault: each reported once, and not by one endpoint alone", async () => {
+  const scene = await Scene.start();
+  const one = await scene.attestor(FIRST);
+  await one.watch.poll();
+  scene.chain.act("Locked");
+  scene.chain.act("AttestorsProposed");
+  for (const node of one.nodes.slice(1)) node.maxBlocks = 0;
+  await expect(one.watch.poll()).rejects.toThrow("1 endpoints answered");
+  const two = await scene.attestor(SECOND);
+  for (let i = 0; i < 2; i++) await two.watch.poll();
+  const changes = scene.events.filter((event) => event.kind === "VaultChanges");
+  expect(changes).toMatchObject([{ action: "Locked" }, { action: "AttestorsProposed" }]);
+  expect(scene.alarms).toEqual([]);
+});
+
 describe("what an attestor says it sees", () => {
   test("one endpoint of three with another payment: no alarm and no vote; two of three: an alarm", async () => {
     const scene = await Scene.start();
