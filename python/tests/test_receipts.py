@@ -6,8 +6,9 @@ import unittest
 
 from perpgate import PerpgateError, check_order_proof, check_receipt
 from perpgate.leaf import acknowledgement_of, difference_of, read_leaf
-from perpgate.order_proof import LOG_KEY, parse_note, parse_note_key, read_header
+from perpgate.order_proof import read_header
 from perpgate.receipts import statement_bytes
+from perpgate.signed_note import LOG_KEY, parse_note, parse_note_key
 from perpgate.tree import Invalid, bytes_of_base64, leaf_hash_of, root_from_path
 from support import ROOT, made_vectors
 

@@ -9,9 +9,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { CuttingProxy, newFolder, type RunningVenue } from "@perpgate/gateway/testing";
+import { signatureLine, successorText } from "@perpgate/protocol/receipts";
 import { TestCosigner } from "@perpgate/protocol/testing";
 import { judgeReceipt } from "@perpgate/sdk";
-import { newLogKey } from "@perpgate/venue";
+import { type LogKey, newLogKey, signWith, succeed, successorsFile } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pythonVectors } from "./testing/python-vectors.js";
 import { ASK, BID, newClient, newSession, startVenue } from "./testing/venue.js";
@@ -111,6 +112,43 @@ describe.runIf(hasPython)("the Python package", () => {
     expect(code).toBe(0);
   });
 
+  test("against a venue that has replaced its log key: who pinned the old one follows", async () => {
+    const [old, next, foreign] = [logKey, newLogKey(logKey.name).key, newLogKey(logKey.name).key];
+    const directory = newFolder(afterAll);
+    const ends: (() => void | Promise<void>)[] = [];
+    const promises = { logKey: old, checkpointMs: 60_000 };
+    const before = await startVenue({ directory, promises }, (end) => void ends.push(end));
+    await before.advance(400);
+    for (const end of ends.reverse()) await end();
+    await succeed(successorsFile(directory), old, next);
+    const after = await startVenue({ directory, promises: { ...promises, logKey: next } });
+    const file = join(newFolder(), "succession");
+    const refused = [
+      [[note(old, next, [foreign, next])], "is not signed by"],
+      [[note(old, next, [old, old])], "is not signed by"],
+      [[note(old, next), note(old, foreign)], "has two successors"],
+      [[note(old, next), note(foreign, next)], "succeeds two keys"],
+      [[note(old, next), note(next, old)], "form a circle"],
+      [[note(old, old)], "form a circle"],
+      [Array(17).fill(note(old, next)), "more than 16"],
+      [[note(old, next).replace("\n\n", "\n1\n\n")], "cannot be read"],
+      [[old.text], "cannot be read"],
+    ];
+    const keys = { old: old.text, next: next.text, foreign: foreign.text };
+    writeFileSync(file, JSON.stringify({ succession: { ...keys, refused } }));
+    const { code, stderr } = await python(
+      ["-W", "error", "-m", "unittest", "discover", "-s", TESTS, "-p", "succession.py"],
+      { PERPGATE_URL: after.url, PERPGATE_MADE_VECTORS: file },
+      async () => {
+        await after.advance(400);
+        await after.venue.promises?.log.advance();
+        return "done";
+      },
+    );
+    expect(stderr).toMatch(/^Ran \d+ tests[\s\S]*^OK$/m);
+    expect(code).toBe(0);
+  });
+
   test("README: its program runs as it stands", async () => {
     const client = newClient(at);
     const maker = await newSession(client);
@@ -127,6 +165,14 @@ describe.runIf(hasPython)("the Python package", () => {
     );
   });
 });
+
+/** A successor note that these have signed in the place of both keys. */
+function note(from: LogKey, to: LogKey, signers: readonly [LogKey, LogKey] = [from, to]): string {
+  const text = successorText({ from, to });
+  const line = (key: LogKey, { privateKey }: LogKey) =>
+    signatureLine(key, signWith(privateKey, Buffer.from(text)));
+  return `${text}\n${line(from, signers[0])}${line(to, signers[1])}`;
+}
 
 /** A proof of an order, and what others could put under it. */
 async function proofVectors(at: RunningVenue): Promise<object> {

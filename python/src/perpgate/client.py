@@ -28,8 +28,8 @@ class Client:
     others as ``float``. Every number of the wire is the shortest text of its double, so
     ``Decimal(str(x))`` is exactly what the venue wrote. Orders take ``int``, ``float`` and ``Decimal``.
 
-    ``log_key`` is the verifier key of the venue's log that you pinned; without it receipts are checked
-    against the key that the venue shows first.
+    ``log_key`` is the verifier key of the venue's log that you pinned, also an earlier or later one of the
+    same log; without it receipts are checked against the key that the venue shows first.
     """
 
     def __init__(
@@ -103,6 +103,10 @@ class Client:
     def honesty(self) -> Json:
         """The keys of the transparency log, and how receipts were kept."""
         return expect(dict, self.get(path_of("honesty")))
+
+    def log_successors(self) -> List[str]:
+        """The notes by which one key of the transparency log succeeds another."""
+        return expect(list, self.get("/tlog/successors"))
 
     def time(self) -> int:
         """The venue's time, Unix milliseconds."""

@@ -1,20 +1,17 @@
 """The proof file of an order, checked without any network: a C2SP tlog-proof of the block's header."""
 
-import hashlib
 import re
 import struct
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from .ed25519 import verify
 from .errors import PerpgateError
 from .leaf import read_leaf
+from .signed_note import LOG_KEY, WITNESS_KEY, NoteKey, is_signed_by, log_key_chain, parse_note, parse_note_key
 from .strict_json import MAX_SAFE, is_count, parse_json
 from .tree import Invalid, bytes_of_base64, hash_of, leaf_hash_of, reason_of, root_from_path
 from .types import Json
 
 PROOF_FORMAT = "perpgate-order-proof/1"
-#: The algorithm byte of a verifier key: a log's own signature, or a witness's with its time.
-LOG_KEY, WITNESS_KEY = 1, 4
 
 
 class OrderProof(NamedTuple):
@@ -30,19 +27,6 @@ class OrderProof(NamedTuple):
     cosigners: List[str]
 
 
-class NoteKey(NamedTuple):
-    """A verifier key of a C2SP signed note."""
-
-    name: str
-    algorithm: int
-    public_key: bytes
-
-    @property
-    def id(self) -> bytes:
-        hashed = self.name.encode() + b"\n" + bytes([self.algorithm]) + self.public_key
-        return hashlib.sha256(hashed).digest()[:4]
-
-
 def check_order_proof(
     text: str,
     log_key: Optional[str] = None,
@@ -51,7 +35,8 @@ def check_order_proof(
 ) -> OrderProof:
     """Checks the proof file of an order (``Session.preconfirm_proof``).
 
-    Pass the keys that you pinned. At least ``require`` of the witnesses must have cosigned, all of them by
+    Pass the keys that you pinned; ``log_key`` may be an earlier or later one of the log, as the successor
+    notes in the file say. At least ``require`` of the witnesses must have cosigned, all of them by
     default; a cosignature by one of these keys that does not hold always fails. Raises ``proof_invalid``.
     """
     try:
@@ -74,15 +59,18 @@ def _check_order_proof(
     if extra["format"] != PROOF_FORMAT or not is_count(extra["index"]):
         raise Invalid("the file is no proof of an order")
     key = parse_note_key(extra["logKey"] if log_key is None else log_key, LOG_KEY)
+    keys = log_key_chain(key, extra.get("successors", []))
     witnesses = _witnesses(witness_keys)
     needed = len(witnesses) if require is None else require
     if not 0 <= needed <= len(witnesses):
         raise Invalid(f"{needed} cosignatures cannot be required of {len(witnesses)} witnesses")
     note, signatures = parse_note(checkpoint)
-    size, root = _checkpoint(note, key)
-    if not _is_signed_by(note, signatures, key):
+    origin, size, root = _checkpoint(note)
+    if origin not in [each.name for each in keys]:
+        raise Invalid(f"the checkpoint is of {origin}, not of {key.name}")
+    if not any(is_signed_by(note, signatures, each) for each in keys if each.name == origin):
         raise Invalid("the log's key did not sign the checkpoint")
-    cosigners = sorted({each.name for each in witnesses if _is_signed_by(note, signatures, each)})
+    cosigners = sorted({each.name for each in witnesses if is_signed_by(note, signatures, each)})
     if len(cosigners) < needed:
         raise Invalid(f"the checkpoint has {len(cosigners)} of the {needed} cosignatures that are required")
     header = bytes.fromhex(extra["header"])
@@ -124,54 +112,8 @@ def read_header(data: bytes) -> Json:
     return block
 
 
-def parse_note_key(text: str, algorithm: int) -> NoteKey:
-    """A verifier key, ``name+id+key``: of a log (algorithm 1) or of a witness (4)."""
-    parts = re.fullmatch(r"([^+\s]+)\+([0-9a-f]{8})\+(.+)", text.strip())
-    material = bytes_of_base64(parts.group(3)) if parts else b""
-    if parts is None or len(material) != 33 or material[0] != algorithm:
-        raise Invalid(f"{text!r} is not the verifier key of a {'log' if algorithm == LOG_KEY else 'witness'}")
-    key = NoteKey(parts.group(1), algorithm, material[1:])
-    if key.id.hex() != parts.group(2):
-        raise Invalid(f"{text!r}: the id is not that of the key")
-    return key
-
-
-_Signatures = List[Tuple[str, bytes, bytes]]
-
-
-def parse_note(text: str) -> Tuple[str, _Signatures]:
-    """The signed text of a C2SP note, and its signatures: name, id of the key, signature."""
-    at = text.rfind("\n\n")
-    if at < 0 or not text.endswith("\n") or any(c < " " and c != "\n" for c in text):
-        raise Invalid("the checkpoint cannot be read")
-    signatures: _Signatures = []
-    for line in text[at + 2 : -1].split("\n"):
-        parts = re.fullmatch(r"— ([^+\s]+) (\S+)", line)
-        data = bytes_of_base64(parts.group(2)) if parts else b""
-        if parts is None or len(data) <= 4 or len(signatures) == 64:
-            raise Invalid("a signature of the checkpoint cannot be read")
-        signatures.append((parts.group(1), data[:4], data[4:]))
-    return text[: at + 1], signatures
-
-
-def _checkpoint(note: str, key: NoteKey) -> Tuple[int, bytes]:
+def _checkpoint(note: str) -> Tuple[str, int, bytes]:
     lines = note.split("\n")
     if len(lines) < 4 or not re.fullmatch("0|[1-9][0-9]{0,15}", lines[1]) or int(lines[1]) > MAX_SAFE:
         raise Invalid("the checkpoint cannot be read")
-    if lines[0] != key.name:
-        raise Invalid(f"the checkpoint is of {lines[0]}, not of {key.name}")
-    return int(lines[1]), hash_of(bytes_of_base64(lines[2]))
-
-
-def _is_signed_by(note: str, signatures: _Signatures, key: NoteKey) -> bool:
-    """Raises if a signature by the key does not hold."""
-    own = [signature for name, key_id, signature in signatures if (name, key_id) == (key.name, key.id)]
-    for signature in own:
-        message = note.encode("utf-8")
-        if key.algorithm == WITNESS_KEY:
-            seconds = int.from_bytes(signature[:8], "big")
-            message = f"cosignature/v1\ntime {seconds}\n".encode() + message
-            signature = signature[8:]
-        if not verify(key.public_key, message, signature):
-            raise Invalid(f"the signature of {key.name} does not hold")
-    return len(own) > 0
+    return lines[0], int(lines[1]), hash_of(bytes_of_base64(lines[2]))

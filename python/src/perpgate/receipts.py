@@ -6,12 +6,12 @@ docs/receipts.md has every byte. Counts are JSON integers below 2^53, and no key
 import hashlib
 import re
 import struct
-from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from .ed25519 import verify
 from .errors import PerpgateError
 from .leaf import acknowledgement_of, difference_of, read_leaf
-from .order_proof import LOG_KEY, parse_note_key
+from .signed_note import LOG_KEY, log_key_chain, parse_note_key
 from .strict_json import is_count, parse_json
 from .tree import ByteReader, Invalid, bytes_of_base64, bytes_of_hex, leaf_hash_of, path_length, reason_of
 from .tree import root_from_path
@@ -68,26 +68,40 @@ def receipt_file(
         raise PerpgateError("receipt_invalid", reason_of(error)) from None
 
 
-def check_receipt(file: Union[str, bytes, Mapping[str, Any]], log_key: Optional[str] = None) -> Receipt:
+def check_receipt(
+    file: Union[str, bytes, Mapping[str, Any]],
+    log_key: Optional[str] = None,
+    successors: Sequence[str] = (),
+) -> Receipt:
     """Checks a receipt file, or its text: certificate, signature, place in its batch; and that the
     ``request``, the ``leaf`` and the ``ack`` in it are what was signed, where it has them.
 
     Pass the log's key that you pinned: without it the one in the file is used, which shows only that its
-    parts fit together. Raises ``receipt_invalid``.
+    parts fit together. A receipt of an earlier or later key of the log needs the notes that relate the two
+    (``Client.log_successors``). Raises ``receipt_invalid``.
     """
     try:
         opened = parse_json(file) if isinstance(file, (str, bytes)) else file
-        return _check_receipt(opened, log_key)
+        return _check_receipt(opened, log_key, successors)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise PerpgateError("receipt_invalid", reason_of(error)) from None
 
 
-def _check_receipt(file: Mapping[str, Any], log_key: Optional[str]) -> Receipt:
+def log_keys(pinned: str, successors: Sequence[str]) -> List[str]:
+    """All keys of the pinned one's log, the oldest first. Raises ``receipt_invalid``."""
+    try:
+        return [str(key) for key in log_key_chain(parse_note_key(pinned, LOG_KEY), successors)]
+    except Invalid as error:
+        raise PerpgateError("receipt_invalid", reason_of(error)) from None
+
+
+def _check_receipt(file: Mapping[str, Any], log_key: Optional[str], successors: Sequence[str]) -> Receipt:
     if file["format"] != RECEIPT_FORMAT:
         raise Invalid("it is no receipt of a known format")
-    if log_key is not None and file["logKey"].strip() != log_key.strip():
-        raise Invalid("it names another log key")
     key = parse_note_key(file["logKey"], LOG_KEY)
+    pinned = key if log_key is None else parse_note_key(log_key, LOG_KEY)
+    if key != pinned and key not in log_key_chain(pinned, successors):
+        raise Invalid("it names another log key")
     position, block = file["position"], file["block"]
     if not is_count(position) or not is_count(block):
         raise Invalid("its position or block is no count")

@@ -9,13 +9,13 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional, Tuple
 
 from .account import AccountReader
 from .ed25519 import SigningKey
 from .errors import UNKNOWN, PerpgateError
 from .http import Answer, expect, field, json_bytes, path_of
-from .receipts import check_receipt, receipt_file
+from .receipts import Receipt, check_receipt, log_keys, receipt_file
 from .strict_json import Number, dump_json, is_count
 from .stream import Stream
 from .types import Amendment, Json, Order, fields_of, operation_of
@@ -167,11 +167,30 @@ class Session(AccountReader):
             raise PerpgateError("receipt_missing", f"acknowledgement {position} has no receipt")
         markets = self._known_markets() if "leaf" in ack else []
         file = receipt_file(self.client.venue_keys(), self.address, ack, body, markets)
-        receipt = check_receipt(file, file["logKey"])
+        file, receipt = self._certified(file)
         session = self.token.rpartition(".")[2]
         if str(receipt.session) != session:
             raise PerpgateError("receipt_invalid", f"it is of session {receipt.session}, not {session}")
         return file
+
+    def _certified(self, file: Json) -> Tuple[Json, Receipt]:
+        """The file with the key of the log that certified it: the pinned one, or one that it leads to."""
+        try:
+            return file, check_receipt(file)
+        except PerpgateError as error:
+            problem = error
+        try:
+            notes = self.client.log_successors()
+        except PerpgateError:
+            # Nothing leads to another key: what was found stands.
+            raise problem from None
+        for key in log_keys(file["logKey"], notes):
+            try:
+                named = {**file, "logKey": key}
+                return named, check_receipt(named)
+            except PerpgateError:
+                continue
+        raise problem
 
     def _known_markets(self) -> List[Json]:
         """Units never change after the listing."""
