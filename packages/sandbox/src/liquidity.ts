@@ -62,6 +62,11 @@ export class Liquidity {
     return Math.abs(price / this.quotedAt - 1) > this.terms.step / 2;
   }
 
+  /** The venue has canceled quotes: they are placed again at any price. */
+  forget(): void {
+    this.quotedAt = 0;
+  }
+
   async quote(price: number, nowMs: number): Promise<void> {
     const account = await this.rotation.next(() => this.remove(nowMs));
     this.quotedAt = price;

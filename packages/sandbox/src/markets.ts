@@ -119,9 +119,16 @@ export class SandboxMarkets {
     action: SandboxCommand<"ControlMarket">["action"],
     nowMs: number,
   ): Promise<void> {
-    const { number } = this.market(symbol);
+    const { number, liquidity } = this.market(symbol);
     const times = { stampMs: nowMs, expiresAtMs: nowMs + OPERATOR_MS };
     await this.send({ kind: "ControlMarket", ...times, market: number, action, priceTicks: 0 });
+    // A market that was in between reduce-only has canceled them.
+    if (action === "resume") liquidity?.forget();
+  }
+
+  /** A venue that has started again awaits an index. */
+  indexAgain(): void {
+    for (const market of this.markets) market.indexedAtMs = 0;
   }
 
   /** In every market. */

@@ -611,6 +611,7 @@ export class SandboxVenue {
       onFault: (error) => this.fail(error),
     });
     void this.runs.venue.failed.then((error) => this.fail(error));
+    this.markets.indexAgain();
     if (this.downUntilMs === undefined) await this.openGateway();
     this.runs.venue.observe({
       onCommand: (applied) => {

@@ -52,6 +52,30 @@ describe("playing", () => {
     expect(await run()).toBe(await run());
   });
 
+  test("a market that is resumed: quoted again, although its price has stood still", async () => {
+    const venue = await startVenue({ until: onTestFinished });
+    const text = "1s market BTCUSD reduceOnly\n3s market BTCUSD resume\n5s end";
+    const bids: (number | null)[] = [];
+    await venue.play(parseScenario(text, "resumed"), {
+      each: async () => bids.push((await venue.client().ticker("BTCUSD")).bid),
+    });
+    const bid = expect.any(Number);
+    expect(bids).toEqual([null, null, null, bid, bid]);
+  });
+
+  test("a venue that starts again a second before the hour: has its index by then, and its funding", async () => {
+    const venue = await startVenue({
+      start: new Date("2026-01-01T00:59:50Z"),
+      until: onTestFinished,
+    });
+    const trader = await venue.trader();
+    const order = { symbol: "BTCUSD", side: "long", type: "market", margin: 500 } as const;
+    await trader.placeOrder({ ...order, leverage: 5 });
+    const text = "0s liquidity BTCUSD premium=0.004\n8600ms restart-venue\n11s end";
+    await venue.play(parseScenario(text, "hour"));
+    expect(await trader.fundingPayments()).toHaveLength(1);
+  });
+
   test("saved while it plays: goes on from there", async () => {
     const venue = await startVenue({ until: onTestFinished });
     const scenario = parseScenario("2s price BTCUSD 60000\n4s end", "mine");
