@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { assertVenue, sandboxMatchers, startVenue } from "./index.js";
+import { assertVenue, type SandboxVenue, sandboxMatchers, startVenue } from "./index.js";
 
 test("assertions: what a trader has filled, has open and holds, and what was refused", async () => {
   const venue = await startVenue({ until: onTestFinished });
@@ -24,4 +24,30 @@ test("assertions: what a trader has filled, has open and holds, and what was ref
   );
   const verdict = await sandboxMatchers.toHaveFilled(venue, trader, { side: "short" });
   expect(verdict.pass).toBe(false);
+});
+
+test("expect.extend: the assertions have types in vitest and jest", async () => {
+  expect.extend(sandboxMatchers);
+  const venue = await startVenue({ until: onTestFinished });
+  const trader = await venue.trader();
+  await trader.placeOrder({
+    symbol: "BTCUSD",
+    side: "long",
+    margin: 100,
+    leverage: 5,
+    type: "market",
+  });
+  await expect(venue).toHaveFilled(trader, { side: "long", kind: "order" });
+  await expect(venue).toHavePosition(trader, { symbol: "BTCUSD" });
+  await expect(venue).not.toHaveOpenOrder(trader);
+  await expect(venue).not.toHaveRefused("rate_limited");
+  await expect(expect(venue).toHaveFilled(trader, { side: "short" })).rejects.toThrow(
+    "0 of 1 rows",
+  );
+  type Filled = Parameters<jest.Matchers<void, SandboxVenue>["toHaveFilled"]>;
+  const wanted: Filled[1] = { side: "short" };
+  await expect(venue).not.toHaveFilled(trader, wanted);
+  // @ts-expect-error A fill has no such field.
+  const wrong: Filled[1] = { sides: "long" };
+  await expect(venue).not.toHaveFilled(trader, wrong);
 });

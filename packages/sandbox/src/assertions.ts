@@ -52,6 +52,12 @@ type Bound = {
     : never;
 };
 
+declare global {
+  namespace jest {
+    interface Matchers<R, T> extends Bound {}
+  }
+}
+
 /** The same without a framework: each rejects with what was found, those of `not` if it holds. */
 export function assertVenue(venue: SandboxVenue): Bound & { readonly not: Bound } {
   return { ...demanding(venue, true), not: demanding(venue, false) };
