@@ -180,7 +180,6 @@ function ageOf(orders: OrderStore, order: number): number {
  */
 export function reachOf(s: VenueState, order: number): number {
   const { orders, reaches } = s;
-  if (reaches.size === 0) return 0;
   // It has a later rank if it has had a turn.
   if (s.rules.stopLines && orders.movedAt(order) > 0) return orders.movedAt(order);
   const isCovering = isExit(orders, order);
