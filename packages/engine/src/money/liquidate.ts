@@ -164,11 +164,10 @@ function setBehind(s: VenueState, market: number, line: readonly number[]): void
   s.behind = s.markets.map(({ number }) => (number === market ? line : s.behind[number]) ?? []);
 }
 
-/** A position that waits for a later turn. */
+/** An entry of a list of `VenueState.behind` that is among the next. */
 interface Waiting {
-  readonly account: number;
-  readonly row: number;
-  readonly sinceMs: number;
+  /** Where it is in the list. */
+  readonly at: number;
   /** Later turns that it has had. */
   turns: number;
   /** Its shortfall, divided by its turns and one more. */
@@ -181,57 +180,61 @@ interface Waiting {
  */
 function giveLaterTurns(s: VenueState, market: Market): void {
   const { work, liquidations } = s.scratch;
-  const { later } = liquidations[market.number]!;
+  const { later, behind } = liquidations[market.number]!;
   const line = s.behind[market.number] ?? [];
   work.enter(market.number);
   if (line.length === 0 || work.left === 0 || later.left === 0) return;
-  const behind = waitingIn(market, line);
-  const next = [...behind].sort(compareWaiting).slice(0, later.left);
-  const ended = new Set<Waiting>();
+  const ended = new Set<number>();
+  behind.begin(later.left);
+  for (let at = 0; at < line.length; at += BEHIND_WORDS) {
+    const weight = weightOf(market, line[at]!, line[at + 2]!);
+    if (weight < 0) ended.add(at);
+    else behind.offer(weight, line[at]!, at);
+  }
+  behind.sort();
+  const next: Waiting[] = [];
+  for (let i = 0; i < behind.count; i++) {
+    const at = behind.item(i);
+    next.push({ at, turns: line[at + 2]!, weight: behind.weight(i) });
+  }
+  const turns = new Map<number, number>();
+  const isBefore = (one: Waiting, other: Waiting): boolean =>
+    one.weight > other.weight || (one.weight === other.weight && line[one.at]! < line[other.at]!);
   while (next.length > 0 && work.left > 0 && later.left > 0) {
     const first = next.shift()!;
-    if (isDue(market, first.row)) {
+    const account = line[first.at]!;
+    if (weightOf(market, account, 0) >= 0) {
       later.take();
-      const isOverdue = s.timeMs - first.sinceMs >= OVERDUE_MS;
-      liquidate(s, market, first.row, s.rules.unitsPerTurn, isOverdue);
+      const isOverdue = s.timeMs - line[first.at + 1]! >= OVERDUE_MS;
+      const row = market.positions.rowOf(account);
+      liquidate(s, market, row, s.rules.unitsPerTurn, isOverdue);
     }
-    if (!isDue(market, first.row)) {
-      ended.add(first);
+    first.weight = weightOf(market, account, first.turns + 1);
+    if (first.weight < 0) {
+      ended.add(first.at);
       continue;
     }
     // It has not had all of its turn.
     if (work.left === 0) break;
-    first.turns++;
-    first.weight = weightOf(market, first.row, first.turns);
-    const place = next.findIndex((other) => compareWaiting(first, other) < 0);
+    turns.set(first.at, ++first.turns);
+    const place = next.findIndex((other) => isBefore(first, other));
     next.splice(place < 0 ? next.length : place, 0, first);
   }
-  const left = behind.filter((each) => !ended.has(each));
-  const words = left.flatMap(({ account, sinceMs, turns }) => [account, sinceMs, turns]);
-  setBehind(s, market.number, words);
-}
-
-/** Those of a list of `VenueState.behind` that are still due. */
-function waitingIn(market: Market, line: readonly number[]): Waiting[] {
-  const behind: Waiting[] = [];
+  const left: number[] = [];
   for (let at = 0; at < line.length; at += BEHIND_WORDS) {
-    const account = line[at]!;
-    const sinceMs = line[at + 1]!;
-    const turns = line[at + 2]!;
-    const row = market.positions.rowOf(account);
-    if (row === NONE || !isDue(market, row)) continue;
-    behind.push({ account, row, sinceMs, turns, weight: weightOf(market, row, turns) });
+    if (!ended.has(at)) left.push(line[at]!, line[at + 1]!, turns.get(at) ?? line[at + 2]!);
   }
-  return behind;
+  setBehind(s, market.number, left);
 }
 
-/** So its later turns are to those of the others as its shortfall is to theirs. */
-function weightOf(market: Market, row: number, turns: number): number {
+/**
+ * By this the accounts that wait are served, the largest first: so the later turns of each are to those of
+ * the others as their shortfalls are. Below 0 where the account is not due.
+ */
+function weightOf(market: Market, account: number, turns: number): number {
+  const row = market.positions.rowOf(account);
+  if (row === NONE || market.positions.lots(row) === 0) return -1;
   return divFloor(shortfallOf(market, row), turns + 1);
-}
-
-function compareWaiting(a: Waiting, b: Waiting): number {
-  return b.weight - a.weight || a.account - b.account;
 }
 
 /** Whether a position that orders have to wait for waits behind the others. */
@@ -239,7 +242,10 @@ function isAnyBehind(s: VenueState, market: Market): boolean {
   const line = s.behind[market.number] ?? [];
   // Others may wait that it has no room for.
   if (line.length >= BEHIND_WORDS * BEHIND_PER_MARKET) return true;
-  return waitingIn(market, line).some(({ row }) => isLarge(shortfallOf(market, row)));
+  for (let at = 0; at < line.length; at += BEHIND_WORDS) {
+    if (isLarge(weightOf(market, line[at]!, 0))) return true;
+  }
+  return false;
 }
 
 /** Whether the command begins no further liquidation. It finishes the account in turn, however many orders. */

@@ -8,6 +8,8 @@ export class Liquidations {
   readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
   /** Those of them that have had no turn. */
   readonly firstTurns: number[] = [];
+  /** Of those that wait for a later turn the next ones: weight is what they go by, tie the account. */
+  readonly behind = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
   /** Turns that the tick has left: first ones, and later ones. */
   first = new WorkBudget(0);
   later = new WorkBudget(0);
