@@ -121,6 +121,18 @@ export class TradingPage {
     await this.untilAvailable((dollars) => dollars > 0);
   }
 
+  /** Signs out, also where the page asks first because it does not know yet that nothing is open. */
+  async signOut(): Promise<void> {
+    const { page } = this;
+    await page.getByRole("button", { name: "Sign out" }).click();
+    const question = page.getByRole("button", { name: "Sign out now" });
+    await question
+      .or(page.getByRole("button", { name: "Sign in to trade" }))
+      .first()
+      .waitFor();
+    if (await question.isVisible()) await question.click();
+  }
+
   async untilAvailable(isReached: (dollars: number) => boolean): Promise<void> {
     await expect.poll(async () => isReached(await this.available()), POLL).toBe(true);
   }

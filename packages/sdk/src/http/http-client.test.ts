@@ -145,4 +145,7 @@ test("a list that ends where the venue's history begins: told, and not of one th
   expect(told).toEqual([]);
   expect(await taker.fills()).toHaveLength(1);
   expect(told).toEqual([windowed.venue.history.historyBefore]);
+  const ofThisCall: number[] = [];
+  const rows = await taker.fills({ onHistoryBefore: (position) => ofThisCall.push(position) });
+  expect([rows.length, ofThisCall, told.length]).toEqual([1, told, 1]);
 });

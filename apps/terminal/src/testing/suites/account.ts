@@ -159,7 +159,7 @@ export function accountTests(test: PageTest): void {
     // The next ones do not ask.
     await page.getByText("More options").click();
     await page.getByText("Ask before Close, Cancel all and Sign out").click();
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await opened.signOut();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
     await page.getByRole("button", { name: "Forget it" }).click();
     await page.getByRole("button", { name: "Forget it for good" }).click();
@@ -182,14 +182,14 @@ export function accountTests(test: PageTest): void {
     const address = (await page.locator(".who").getAttribute("title")) ?? "";
     // From here on no transaction of this visit ends.
     await page.evaluate("indexedDB.open = () => ({})");
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await opened.signOut();
     await page.reload();
     await opened.untilLive();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
     await page.getByRole("button", { name: "Use burner" }).click();
     await page.getByTitle(address).waitFor();
 
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await opened.signOut();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
     await page.evaluate("indexedDB.open = () => ({})");
     await page.getByRole("button", { name: "Forget it" }).click();
@@ -210,7 +210,7 @@ export function accountTests(test: PageTest): void {
   }) => {
     const { opened, page } = await enter();
     const address = (await page.locator(".who").getAttribute("title")) ?? "";
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await opened.signOut();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
     // From here on this visit writes one record more.
     await page.evaluate(WRITE_ONE);
@@ -270,7 +270,7 @@ export function accountTests(test: PageTest): void {
     const databases = () => page.evaluate("indexedDB.databases().then((all) => all.length)");
     await opened.signInWithBurner();
     expect(await databases()).toBe(1);
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await opened.signOut();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
     await page.getByLabel("Stay signed in").uncheck();
     await expect.poll(databases, POLL).toBe(0);

@@ -175,7 +175,7 @@ export function keyTests(test: PageTest): void {
     // The session that is kept has another key than this page began with.
     await second.page.keyboard.press("Escape");
     await second.cancelAll();
-    await second.page.getByRole("button", { name: "Sign out" }).click();
+    await second.signOut();
     await second.page.reload();
     await second.untilLive();
     await second.page.getByRole("button", { name: "Sign in to trade" }).waitFor();

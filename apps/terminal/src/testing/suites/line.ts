@@ -151,7 +151,7 @@ export function lineTests(test: PageTest): void {
     cut.isArmed = true;
     await opened.order("Limit", "Sell / Short", { margin: "100", price: "70000" });
     await page.getByTestId("unsettled").waitFor();
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await opened.signOut();
     await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
     cut.end();
     await opened.untilLive();

@@ -102,6 +102,38 @@ export function orderFormTests(test: PageTest): void {
     opened.expectClean(OFFLINE);
   });
 
+  test("change of an open order: asks above the trader's threshold; a cancel that was pressed is no notice", async ({
+    enter,
+  }) => {
+    const { opened, page } = await enter();
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "50000" });
+    await opened.tab(/Open orders \(1\)/);
+    await page.getByText("More options").click();
+    await page.getByRole("textbox", { name: "Confirm orders above" }).fill("500");
+    const change = async (price: string) => {
+      await page.getByRole("button", { name: /^Amend order/ }).click();
+      await page.getByRole("textbox", { name: /New price of order/ }).fill(price);
+      await opened.press(page.getByRole("button", { name: /^Save order/ }));
+    };
+    const row = page.getByRole("row").filter({ hasText: "Buy limit" });
+    // 0.01 BTC.
+    await change("49000");
+    await row.getByText("49,000.0").waitFor();
+    await change("55000");
+    const question = page.getByRole("dialog", { name: "Change the order" });
+    await question.getByText("550.00").waitFor();
+    await opened.inspect("amend-confirm", "dialog");
+    await question.getByRole("button", { name: "Back" }).click();
+    await opened.press(page.getByRole("button", { name: /^Save order/ }));
+    await opened.press(question.getByRole("button", { name: "Change" }));
+    await row.getByText("55,000.0").waitFor();
+    await opened.cancelAll();
+    await page.getByText("No open orders.").waitFor();
+    await page.locator(".toast", { hasText: "1 order canceled" }).waitFor();
+    expect(await page.locator(".toast", { hasText: "Canceled: BTCUSD" }).count()).toBe(0);
+    opened.expectClean();
+  });
+
   test("price buttons, exits in percent and scale orders: what is shown is what the venue has", async ({
     enter,
     venueUrl,

@@ -30,7 +30,7 @@ export function tabTests(test: PageTest): void {
     }
     await second.cancelAll();
     await first.page.getByText("No open orders.").waitFor();
-    await first.page.getByRole("button", { name: "Sign out" }).click();
+    await first.signOut();
     const isOut = () => second.page.getByRole("button", { name: "Sign in to trade" }).isVisible();
     await expect.poll(isOut, POLL).toBe(true);
     // A request of the other tab that was in flight when the session ended.
@@ -52,7 +52,7 @@ export function tabTests(test: PageTest): void {
     await page.getByRole("button", { name: "Use burner" }).click();
     await page.getByTitle(address).waitFor();
     // The session that is kept now is the second tab's.
-    await first.page.getByRole("button", { name: "Sign out" }).click();
+    await first.signOut();
     await first.page.getByRole("button", { name: "Sign in to trade" }).waitFor();
     const notes = "Object.keys(localStorage).filter((name) => name.includes('forget'))";
     await expect.poll(() => first.page.evaluate(notes), POLL).toEqual([]);
@@ -60,7 +60,7 @@ export function tabTests(test: PageTest): void {
     await second.untilLive();
     await page.getByTitle(address).waitFor();
 
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await second.signOut();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
     await forgetBurner(page);
     await page.getByRole("button", { name: "Create a burner key" }).click();
@@ -70,7 +70,7 @@ export function tabTests(test: PageTest): void {
     await first.page.getByRole("button", { name: "Sign in to trade" }).click();
     await first.page.getByRole("button", { name: "Use burner" }).click();
     await first.page.getByTitle(address).waitFor();
-    await first.page.getByRole("button", { name: "Sign out" }).click();
+    await first.signOut();
     await first.page.getByRole("button", { name: "Sign in to trade" }).click();
     await forgetBurner(first.page);
     await first.page.getByRole("button", { name: "Create a burner key" }).click();
