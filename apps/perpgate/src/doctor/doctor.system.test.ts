@@ -22,6 +22,7 @@ import {
   checkBacklog,
   checkClock,
   checkHeap,
+  checkMemory,
   checkNode,
   checkOpenFiles,
 } from "./machine-checks.js";
@@ -226,6 +227,19 @@ test("heap: a problem below what the state needs, a warning below what is usual"
     advice: "start node with --max-old-space-size=712 or more",
   });
   expect([found(256).status, found(712).status]).toEqual(["warning", "ok"]);
+});
+
+test("memory: by the number of edges", () => {
+  const data = temporaryFolder();
+  const found = (edges: number, gib: number) =>
+    checkMemory({ ...DEFAULT_SETTINGS, data, edges }, gib * 2 ** 30);
+  expect(found(1, 1).status).toBe("ok");
+  expect(found(8, 1)).toMatchObject({
+    status: "warning",
+    advice:
+      "give the venue 2.3 GiB or more, or lower edges (8); core, history caches and edges use it",
+  });
+  expect([found(8, 2.3).status, found(8, 2.4).status]).toEqual(["warning", "ok"]);
 });
 
 test("Node, open files, backlog and clock: by what the system says", () => {

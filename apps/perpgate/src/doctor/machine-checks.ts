@@ -7,13 +7,17 @@ import { join } from "node:path";
 import { reasonOf } from "../cli/start-error.js";
 import { packageFolder } from "../package-folder.js";
 import { HEAP_FLAG, heapNeedOf, heapProblem, stateBytesOf } from "../serve/exit/heap-limit.js";
+import { edgesOf } from "../serve/run.js";
 import type { Settings } from "../serve/settings.js";
 import { type Finding, ok, problem, warning } from "./finding.js";
 
 const GIB = 2 ** 30;
 /** Files of a process besides its connections: log, history, threads. */
 const OWN_FILES = 1_024;
+/** Of supervisor, core, bots and one edge: 0.55 GiB soon after the start, and history caches. */
 const MIN_MEMORY = 1 * GIB;
+/** 0.12 GiB soon after the start, and its connections. */
+const MEMORY_PER_EDGE = 0.1875 * GIB;
 /** The state is there twice: in the order thread and in that of snapshots, each with its indexes. */
 const MEMORY_PER_STATE = 4;
 const MIN_BACKLOG = 1_024;
@@ -65,13 +69,18 @@ export function checkHeap({ data }: Settings, need = heapNeedOf(data)): Finding 
   return need.limitMiB < need.usualMiB ? warning("heap", found, advice) : ok("heap", found);
 }
 
-export function checkMemory({ data }: Settings): Finding {
-  const wanted = MIN_MEMORY + MEMORY_PER_STATE * stateBytesOf(data);
-  const constrained = process.constrainedMemory();
-  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+export function checkMemory(settings: Settings, bytes = memoryBytes()): Finding {
+  const edges = edgesOf(settings);
+  const ofState = MEMORY_PER_STATE * stateBytesOf(settings.data);
+  const wanted = MIN_MEMORY + (edges - 1) * MEMORY_PER_EDGE + ofState;
   const found = `${(bytes / GIB).toFixed(1)} GiB`;
-  const advice = `give the process ${(wanted / GIB).toFixed(1)} GiB or more; the engine and its history caches use it`;
+  const advice = `give the venue ${(wanted / GIB).toFixed(1)} GiB or more, or lower edges (${edges}); core, history caches and edges use it`;
   return bytes < wanted ? warning("memory", found, advice) : ok("memory", found);
+}
+
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 export function checkProcessors(): Finding {
