@@ -223,6 +223,7 @@ test.runIf(existsSync("/dev/shm"))(
     const folder = mkdtempSync("/dev/shm/perpgate-full-");
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const venue = await startVenue({ folder, time: { speed: 10_000 } });
+    onTestFinished(() => venue.stop().catch(() => undefined));
     const playing = expect(venue.play("restored-funding")).rejects.toThrow("the journal stopped");
     const down = expect(venue.faults.restartGateway({ downFor: "300d" })).rejects.toThrow(
       "the journal stopped",
@@ -240,6 +241,7 @@ test.runIf(existsSync("/dev/shm"))(
 
 test("a grant that cannot be credited: the sign-in fails, every call says why", async () => {
   const venue = await startVenue({ grant: 1e10 });
+  onTestFinished(() => venue.stop().catch(() => undefined));
   const account = privateKeyAccount(`0x${"11".repeat(32)}`);
   // The SDK repeats what ended with an internal error.
   await expect(venue.client().signIn({ account })).rejects.toMatchObject({

@@ -1,4 +1,7 @@
-/** The bots of the examples live through every scenario of the sandbox, faster than it is written. */
+/**
+ * The bots of the examples live through every scenario of the sandbox, faster than it is written. What only
+ * its whole length brings, such as hours of funding, the grid bot lives through in fast time.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -45,6 +48,45 @@ function start(name: string, ...words: (string | number)[]): Bot {
   };
   return { stop: () => child.kill("SIGINT"), ended: ended() };
 }
+
+/** Seconds of the venue in one of the clock. */
+const FAST = 300;
+/** Of the clock, on a machine that runs other tests. */
+const WHOLE_MS = 900_000;
+/** What the grid bot must have said, and paid, at the end. */
+const WHOLE = [
+  { name: "quiet-hour", mustLose: false, mustPayFunding: false },
+  { name: "funding-squeeze", mustLose: true, mustPayFunding: true },
+  { name: "restored-funding", mustLose: false, mustPayFunding: true },
+  { name: "my-liquidation", mustLose: true, mustPayFunding: false },
+] as const;
+
+describe.concurrent("the grid bot, for the whole length of a scenario", () => {
+  test.each(WHOLE)("$name", { timeout: WHOLE_MS }, async ({ name, mustLose, mustPayFunding }) => {
+    const venue = await startVenue({ start: Date.now(), grant: 10_000 });
+    try {
+      const bot = start("grid-bot", venue.url, MANY, MANY);
+      const trader = async () => (await venue.report()).traders[0];
+      await until(async () => ((await trader())?.orders ?? 0) > 0);
+      const { time } = venue;
+      await venue.setTime({ speed: FAST });
+      const scenario = namedScenario(name);
+      await venue.play(scenario);
+      await venue.setTime("manual");
+      if (venue.time < time + scenario.endMs) throw new Error("it has not played at its length");
+      bot.stop();
+      const { code, stdout, stderr } = await bot.ended;
+      if (code !== 0 || stderr !== "") throw new Error(`${stdout}\n${stderr}`);
+      const { forcedFills = 0, funding = 0 } = (await trader()) ?? {};
+      const said = stdout.includes("the venue closed");
+      if (said !== forcedFills > 0) throw new Error(`${forcedFills} forced fills:\n${stdout}`);
+      if (mustLose && !said) throw new Error(`it has lost nothing:\n${stdout}`);
+      if (mustPayFunding && funding === 0) throw new Error(`no funding:\n${stdout}`);
+    } finally {
+      await venue.stop();
+    }
+  });
+});
 
 describe.concurrent("bots of the examples", () => {
   test.each(scenarioNames())(
