@@ -19,6 +19,9 @@ type Cells = readonly (number | string | Uint8Array | null)[];
 
 /** Of the lock: any number that is always the same. */
 const LOCK = 7_383_614_105;
+const WRITER = { connectionTimeoutMillis: 10_000, lock_timeout: 10_000 };
+/** After that a host that vanished is given up; the next try finds out what it has. Nothing takes minutes. */
+const ANSWER_MS = 300_000;
 /** Rows of one piece of a COPY. */
 const ROWS_PER_PIECE = 256;
 
@@ -32,8 +35,8 @@ export class ArchiveDatabase {
   ) {}
 
   /** While another process writes the archive: what that has. @throws {ArchiveRefused} */
-  static async open(url: string): Promise<ArchiveDatabase | ArchiveHeld> {
-    const postgres = await Postgres.connect(url);
+  static async open(url: string, answerMs = ANSWER_MS): Promise<ArchiveDatabase | ArchiveHeld> {
+    const postgres = await Postgres.connect(url, WRITER, answerMs);
     try {
       const [row] = await postgres.query("SELECT pg_try_advisory_lock($1) AS locked", [LOCK]);
       if (row?.locked !== true) {
@@ -113,8 +116,25 @@ export class ArchiveDatabase {
     if (at < 0) return [];
     const days = new Set(rows.map((cells) => Math.floor(Number(cells[at]) / DAY_MS)));
     const missing = [...days].filter((day) => !this.parts.has(`${table.name} ${day}`));
-    for (const day of missing) await this.postgres.query(partition(table, day));
+    for (const day of missing) await this.makePart(table, day);
     return missing.map((day) => `${table.name} ${day}`);
+  }
+
+  /**
+   * Attaching a table waits for no reader and holds up none, other than creating it as a part: that would wait for
+   * the end of every query of the table, and all later ones would wait for it.
+   */
+  private async makePart({ name }: ArchiveTable, day: number): Promise<void> {
+    const date = new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");
+    const part = `${name}_${date}`;
+    const [found] = await this.postgres.query(
+      "SELECT 1 FROM pg_inherits WHERE inhrelid = to_regclass($1)",
+      [part],
+    );
+    if (found !== undefined) return;
+    const span = `FROM (${day * DAY_MS}) TO (${(day + 1) * DAY_MS})`;
+    await this.postgres.query(`CREATE TABLE ${part} (LIKE ${name} INCLUDING ALL)`);
+    await this.postgres.query(`ALTER TABLE ${name} ATTACH PARTITION ${part} FOR VALUES ${span}`);
   }
 
   private async put(table: ArchiveTable, rows: readonly Cells[]): Promise<void> {
@@ -238,13 +258,6 @@ function declaration(table: ArchiveTable): string {
   const key = `PRIMARY KEY (${keyOf(table).join(", ")})`;
   const division = table.day === null ? "" : ` PARTITION BY RANGE (${table.day})`;
   return `CREATE TABLE ${table.name} (${[...columns, key].join(", ")})${division}`;
-}
-
-/** Creates the part of a divided table that has the day's rows. */
-function partition({ name }: ArchiveTable, day: number): string {
-  const date = new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "");
-  return `CREATE TABLE IF NOT EXISTS ${name}_${date} PARTITION OF ${name}
-    FOR VALUES FROM (${day * DAY_MS}) TO (${(day + 1) * DAY_MS})`;
 }
 
 /** Where rows that may replace others are put first. */

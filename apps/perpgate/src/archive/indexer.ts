@@ -28,6 +28,8 @@ export interface IndexerSettings {
   readonly once?: boolean | undefined;
   /** Of a transaction, about. */
   readonly commands?: number | undefined;
+  /** Without an answer of the database for so long it connects again; minutes, unless it is set. */
+  readonly answerMs?: number | undefined;
   /** Writes how far the archive is into the data folder: the venue there drops no row before. */
   readonly isNoted?: boolean | undefined;
 }
@@ -81,9 +83,9 @@ export class Indexer {
 
   /** Returns whether it is done. */
   private async follow(): Promise<boolean> {
-    const { directory, postgres, once, isNoted } = this.settings;
+    const { directory, postgres, once, isNoted, answerMs } = this.settings;
     if (isNoted === true) expectArchive(directory);
-    const database = await ArchiveDatabase.open(postgres);
+    const database = await ArchiveDatabase.open(postgres, answerMs);
     if (!(database instanceof ArchiveDatabase)) {
       this.note(database);
       this.report.onWait();

@@ -21,11 +21,16 @@ interface TypeParsers {
 /** `bigint`, which `pg` leaves as text: those of the archive are safe integers. */
 const INT8 = 20;
 
+/** Of a connection, in milliseconds; those that are not given do not end. */
 interface Timeouts {
   readonly connectionTimeoutMillis: number;
-  readonly query_timeout: number;
-  readonly statement_timeout: number;
+  readonly query_timeout?: number;
+  readonly statement_timeout?: number;
+  readonly lock_timeout?: number;
 }
+
+/** A host that vanished is found out while nothing is sent, too. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 interface Client {
   connect(): Promise<void>;
@@ -34,11 +39,12 @@ interface Client {
   query(cells: CellsQuery): Promise<{ readonly rows: readonly Cell[][] }>;
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): void;
+  readonly connection: { readonly stream: { destroy(error: Error): void } };
 }
 
 interface Pg {
   readonly Client: new (
-    options: { readonly connectionString: string } & Partial<Timeouts>,
+    options: { readonly connectionString: string } & typeof KEEP_ALIVE & Partial<Timeouts>,
   ) => Client;
   readonly types: TypeParsers;
 }
@@ -58,6 +64,7 @@ export class Postgres {
     private readonly client: Client,
     private readonly copyFrom: CopyStreams["from"],
     private readonly parsers: TypeParsers,
+    private readonly answerMs: number | undefined,
   ) {
     // Without a listener a server that ends would end the process.
     client.on("error", (error) => {
@@ -65,14 +72,19 @@ export class Postgres {
     });
   }
 
-  static async connect(connectionString: string, timeouts?: Timeouts): Promise<Postgres> {
+  /** `answerMs`: without an answer for so long the connection is given up. */
+  static async connect(
+    connectionString: string,
+    timeouts?: Timeouts,
+    answerMs?: number,
+  ): Promise<Postgres> {
     const { Client: PgClient, types }: Pg = load("pg");
     const { from }: CopyStreams = load("pg-copy-streams");
-    const client = new PgClient({ connectionString, ...timeouts });
+    const client = new PgClient({ connectionString, ...KEEP_ALIVE, ...timeouts });
     const parsers: TypeParsers = {
       getTypeParser: (type, format) => (type === INT8 ? Number : types.getTypeParser(type, format)),
     };
-    const postgres = new Postgres(client, from, parsers);
+    const postgres = new Postgres(client, from, parsers, answerMs);
     await client.connect();
     return postgres;
   }
@@ -84,23 +96,33 @@ export class Postgres {
 
   async query(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     if (this.lost !== undefined) throw this.lost;
-    return (await this.client.query(text, values)).rows;
+    return (await this.answered(this.client.query(text, values))).rows;
   }
 
   /** Rows as arrays, with integers as numbers. */
   async cells(text: string): Promise<readonly (readonly Cell[])[]> {
     if (this.lost !== undefined) throw this.lost;
     const query = { text, rowMode: "array", types: this.parsers } as const;
-    return (await this.client.query(query)).rows;
+    return (await this.answered(this.client.query(query))).rows;
   }
 
   /** `lines`: rows in the text format of COPY. */
   async copy(into: string, lines: Iterable<string>): Promise<void> {
     if (this.lost !== undefined) throw this.lost;
-    await pipeline(
-      Readable.from(lines),
-      this.client.query(this.copyFrom(`COPY ${into} FROM STDIN`)),
-    );
+    const copy = this.client.query(this.copyFrom(`COPY ${into} FROM STDIN`));
+    await this.answered(pipeline(Readable.from(lines), copy));
+  }
+
+  /** Ends the connection if there is no answer in time: what waits rejects, and nothing hangs. */
+  private async answered<T>(work: Promise<T>): Promise<T> {
+    const { answerMs, client } = this;
+    if (answerMs === undefined) return work;
+    const timer = setTimeout(() => {
+      const error = new Error(`PostgreSQL has not answered for ${answerMs} ms`);
+      this.lost = error;
+      client.connection.stream.destroy(error);
+    }, answerMs);
+    return work.finally(() => clearTimeout(timer));
   }
 
   /** Runs `work` in a transaction. */

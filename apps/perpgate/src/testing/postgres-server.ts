@@ -69,6 +69,11 @@ export class PostgresServer {
     return `postgresql://${USER}@localhost/${USER}?host=${encodeURIComponent(this.folder)}`;
   }
 
+  /** The file of its socket. */
+  get socket(): string {
+    return join(this.folder, ".s.PGSQL.5432");
+  }
+
   /** Starts it, on the data that it has. */
   async run(): Promise<void> {
     this.child = this.spawn();
