@@ -18,7 +18,11 @@ export function AccountSummary() {
     <dl className="facts summary" aria-label="Account">
       <Fact label="Equity">{moneyText(equity)}</Fact>
       <Fact label="Unrealised PnL" className={toneOf(unrealized?.shown, 2)}>
-        {unrealized === undefined ? <span className="skeleton" /> : formatSigned(unrealized.shown, 2)}
+        {unrealized === undefined ? (
+          <span className="skeleton" />
+        ) : (
+          formatSigned(unrealized.shown, 2)
+        )}
       </Fact>
       <Fact label="Position margin">{moneyText(money?.positionMargin)}</Fact>
       <Fact label="In orders">{moneyText(money?.reserved)}</Fact>

@@ -28,9 +28,9 @@ const EXTENDED_ORDERS = "packages/gateway/src/venue/extended-orders.test.ts";
 const EXITS = "packages/gateway/src/venue/attached-exits.test.ts";
 const REBUILDS = "packages/venue/src/recovery/rebuild.system.test.ts";
 const WINDOW = "packages/gateway/src/venue/history-window.test.ts";
-const WITHDRAWALS = "apps/perpgate/src/serve/bridge/withdrawal-requests.test.ts";
+const WITHDRAWALS = "apps/perpgate/src/serve/bridge/withdrawal-requests.system.test.ts";
 const CONTRACTS = "packages/gateway/src/auth/contract-wallets.test.ts";
-const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
+const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.system.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
 const ELSEWHERE: Partial<Record<ErrorCode, string>> = {

@@ -11,14 +11,14 @@ import { temporaryFolder } from "../../testing/perpgate-process.js";
 const HOST = "127.0.0.1";
 const SOCKET = "link.sock";
 
-class Proxy {
+class CuttableProxy {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
 
   private constructor(private readonly listener: Server) {}
 
-  static async start(at: ListenOptions, target: () => Socket): Promise<Proxy> {
-    const proxy = new Proxy(createServer());
+  static async start(at: ListenOptions, target: () => Socket): Promise<CuttableProxy> {
+    const proxy = new CuttableProxy(createServer());
     proxy.listener.on("connection", (client) => {
       if (proxy.isCut) proxy.keep(client);
       else proxy.join(client, target());
@@ -77,14 +77,14 @@ export class CuttableCore implements RoutedCore {
   private constructor(
     readonly name: string,
     private readonly folder: string,
-    private readonly proxy: Proxy,
+    private readonly proxy: CuttableProxy,
   ) {}
 
   /** `data`: where the core's socket is. */
   static async of(core: { readonly name: string; readonly data: string }): Promise<CuttableCore> {
     const folder = temporaryFolder();
     const path = join(folder, SOCKET);
-    const proxy = await Proxy.start({ path }, () => connect(join(core.data, SOCKET)));
+    const proxy = await CuttableProxy.start({ path }, () => connect(join(core.data, SOCKET)));
     return new CuttableCore(core.name, folder, proxy);
   }
 
@@ -108,12 +108,12 @@ export class CuttableCore implements RoutedCore {
 
 /** The NATS servers as one core reaches them. */
 export class CuttableServers {
-  private constructor(private readonly proxies: readonly Proxy[]) {}
+  private constructor(private readonly proxies: readonly CuttableProxy[]) {}
 
   static async of(urls: readonly string[]): Promise<CuttableServers> {
     const proxies = urls.map((url) => {
       const target = () => connect(Number(new URL(url).port), HOST);
-      return Proxy.start({ host: HOST, port: 0 }, target);
+      return CuttableProxy.start({ host: HOST, port: 0 }, target);
     });
     return new CuttableServers(await Promise.all(proxies));
   }
