@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { claimNonce, isClaimed } from "./signed-request.js";
 
-const BUILT = fileURLToPath(new URL("../../dist/trader/nonce-ledger.js", import.meta.url));
+const BUILT = fileURLToPath(new URL("../../dist/trader/signed-request.js", import.meta.url));
 const NOW_MS = 1_794_722_400_000;
 
 function ledger(): string {
