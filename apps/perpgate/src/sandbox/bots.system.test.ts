@@ -88,6 +88,11 @@ describe.concurrent("the grid bot, for the whole length of a scenario", () => {
   });
 });
 
+async function isServed(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/healthz`).catch(() => undefined);
+  return answer?.ok === true;
+}
+
 describe.concurrent("bots of the examples", () => {
   test.each(scenarioNames())(
     "%s: both end without an error, and say it if the venue closed their position",
@@ -103,6 +108,8 @@ describe.concurrent("bots of the examples", () => {
           return traders.filter(({ orders }) => orders > 0).length === bots.length;
         });
         await venue.play(hastened(namedScenario(name)));
+        // A restart takes the time that it says, which may be longer than the hastened scenario.
+        await until(() => isServed(venue.url));
         // What happens from now on no bot could say.
         venue.setTime("manual");
         for (const bot of bots) bot.stop();

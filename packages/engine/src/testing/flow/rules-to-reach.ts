@@ -34,6 +34,7 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "unpaid_withdrawals",
   "withdrawal_limit",
   "withdrawal_unknown",
+  "withdrawals_open",
   "withdrawal_not_due",
 ];
 /** These stop only an arriving order, whose acknowledgement reports them. */
