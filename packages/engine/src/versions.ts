@@ -30,7 +30,7 @@ export interface RuleSet {
   readonly unitsPerCommand: number;
   readonly unitsPerTick: number;
   readonly unitsPerTickAndMarket: number;
-  /** Beside these, in a command or tick, for makers that are over: they count against nobody else. */
+  /** Next to these, in a command or tick, for makers that are over: they count against nobody else. */
   readonly unitsForOver: number;
   /** Of the first turn of a liquidation or stop in a tick's service, and of the later ones. */
   readonly unitsPerFirstTurn: number;

@@ -142,7 +142,7 @@ test("restart-gateway: connections are refused until it is over", async () => {
   expect(answers).toEqual([false, false, true, true]);
 });
 
-test("restarts that overlap: the gateway is away until the last of them ends, whoever waits is answered then", async () => {
+test("restarts that overlap: the gateway is away until the last of them ends, and what waits is answered then", async () => {
   const { venue } = await started();
   const answers: boolean[] = [];
   const both = "1s restart-gateway 10s\n2s restart-gateway 2s\n14s end";

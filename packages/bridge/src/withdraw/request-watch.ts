@@ -1,5 +1,5 @@
 /**
- * Compares what a vault is about to pay with what the log asks for. Whoever has a quorum of stolen keys may
+ * Compares what a vault is about to pay with what the log asks for. A thief with a quorum of keys may
  * have the venue's interface, too: so a request counts as the log's only if this attestor has signed exactly
  * this payment, or if a proof of the venue shows it. Runs apart from the signing, which may be slow or fail.
  */

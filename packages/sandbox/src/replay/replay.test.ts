@@ -356,7 +356,7 @@ describe("replay", () => {
       },
     );
 
-    test("an order keeps its place in the queue, whoever quotes by then", async () => {
+    test("an order keeps its place in the queue, also where another account quotes by then", async () => {
       const venue = await startVenue({ until: onTestFinished });
       const trader = await venue.trader();
       const startMs = venue.time;

@@ -142,7 +142,7 @@ function giveFirstTurns(state: State, each: Liquidations): void {
   });
 }
 
-/** By shortfall for each turn, that of now included: whoever has most of it is next. */
+/** By shortfall for each turn, that of now included: the account with the most is next. */
 function giveLaterTurns(state: State, market: Market): void {
   const liquidations = liquidationsIn(state, market);
   serveMarket(state, market.number);

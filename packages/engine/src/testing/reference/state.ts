@@ -310,7 +310,7 @@ export interface State {
     spent: number;
     limit: number;
     perMarket: number;
-    /** Beside the others, for makers that are over. */
+    /** Next to the others, for makers that are over. */
     forOver: number;
     /** The market that a tick serves just now. */
     served: number | null;

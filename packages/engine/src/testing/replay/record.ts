@@ -1,6 +1,6 @@
 /**
  * Records a version of the rules: a flow of each profile and a log of withdrawals, with the hashes of their
- * events and states. Version 3 may change until it is released; whoever changes it records it again:
+ * events and states. Version 3 may change until it is released; a change of it records it again:
  *
  *   RECORD_VERSION=3 npx vitest run --project=fast packages/engine/src/testing/replay/recorded.test.ts
  *
