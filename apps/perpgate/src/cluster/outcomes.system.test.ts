@@ -297,8 +297,13 @@ describe.skipIf(isWithoutNatsServer())("clocks", { timeout: 2 * TIMEOUT }, () =>
     // Its clock is right from now on.
     wrong.process.signalAll("SIGUSR2");
     await untilAhead(wrong, 0);
-    await askControl((await cluster.leader()).data, { stepDown: wrong.name });
-    await until(async () => (await cluster.leader()) === wrong, SLOWLY);
+    // Its own readiness is in a later heartbeat: it must hear the others with its new clock first.
+    const leads = async () => {
+      const leader = await cluster.leader();
+      if (leader !== wrong) await askControl(leader.data, { stepDown: wrong.name });
+      return leader === wrong;
+    };
+    await until(() => leads().catch(() => false), SLOWLY);
     for (const other of others) await other.stop();
     const { time } = await wrong.status();
     // Longer than an index price is valid.
