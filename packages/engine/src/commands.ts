@@ -7,6 +7,7 @@ import type { AttestDeposit, RegisterDeposit } from "./commands/deposit-commands
 import type {
   Configure,
   ControlMarket,
+  CountReserves,
   PauseDeposits,
   RejudgeDeposit,
   SetCohort,
@@ -81,5 +82,6 @@ export type Command =
   | SettleReorgedDeposit
   | Withdraw
   | AttestWithdrawal
+  | CountReserves
   | CommitReserves;
 export type CommandKind = Command["kind"];

@@ -69,7 +69,7 @@ import type { DropReason } from "./state/writers.js";
 import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
 import { attestWithdrawal, concludeAttestation, recountWithdrawals } from "./withdrawals/attest.js";
-import { commitReserves, reportReserves } from "./withdrawals/commit-reserves.js";
+import { commitReserves, countReserves, reportReserves } from "./withdrawals/commit-reserves.js";
 import { applyWithdraw, reportWithdrawal } from "./withdrawals/request.js";
 import { ageAsks, askTime, concludeAsk } from "./writers/asks.js";
 import { acceptBatch } from "./writers/batches.js";
@@ -289,6 +289,8 @@ export class Engine {
         return applyWithdraw(s, command);
       case "AttestWithdrawal":
         return attestWithdrawal(s, command);
+      case "CountReserves":
+        return mayOperate(s, command) && countReserves(s);
       case "CommitReserves":
         return commitReserves(s, command);
       default:
@@ -355,6 +357,7 @@ function conclude(s: VenueState, command: Command): void {
     case "ControlMarket":
     case "RejudgeDeposit":
     case "SettleReorgedDeposit":
+    case "CountReserves":
       countOperation(s);
       return;
     case "SetCohort":

@@ -195,18 +195,24 @@ moves nothing else. It keeps nothing: stop, kill and start it at any moment.`,
 
 function addControls(program: Command): void {
   addCommand(program, "bridge", {
-    summary: "pause deposits, judge one again, settle a reorganised one",
-    usage: ["<pause|resume> <CHAIN|TOKEN> [--data DIR]", "<rejudge|settle> DEPOSIT [--data DIR]"],
+    summary: "pause deposits, judge one again, settle a reorganised one, commit to the reserves",
+    usage: [
+      "<pause|resume> <CHAIN|TOKEN> [--data DIR]",
+      "<rejudge|settle> DEPOSIT [--data DIR]",
+      "commit [--data DIR]",
+    ],
     about: `Pauses or resumes the credits and rejections of a chain or token, lets attestors judge a
-rejected deposit again, or settles a credit whose transaction left its chain. The venue that serves
-the data folder must be running; the change is in its log, and stays.`,
+rejected deposit again, settles a credit whose transaction left its chain, or has the venue commit to
+what it owes now, before the next hour. The venue that serves the data folder must be running; the change
+is in its log, and stays.`,
     examples: [
       ["bridge pause ethereum", "no deposit on Ethereum is credited or rejected until resume"],
       ["bridge rejudge 48213", "after a wrong configuration rejected a valid deposit"],
+      ["bridge commit", "perpgate reserves shows the new commitment within seconds"],
     ],
   })
-    .argument("<action>", "pause, resume, rejudge or settle")
-    .argument("<target>", "a chain, a token or the number of a deposit")
+    .argument("<action>", "pause, resume, rejudge, settle or commit")
+    .argument("[target]", "a chain, a token or the number of a deposit")
     .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
     .action(

@@ -19,10 +19,10 @@ interface ControlOptions {
 
 export async function changeBridge(
   action: string,
-  target: string,
+  target: string | undefined,
   options: ControlOptions,
 ): Promise<number> {
-  const change = changeOf(action, target);
+  const change = changeOf(action, target ?? "");
   await send(options, { bridge: change });
   print(options, change, sentenceOf(change));
   return 0;
@@ -169,8 +169,11 @@ function changeOf(action: string, target: string): BridgeChange {
       }
       return { action, depositId };
     }
+    case "commit":
+      if (target !== "") throw new UsageError("commit takes no target");
+      return { action };
     default:
-      throw new UsageError("an action is pause, resume, rejudge or settle");
+      throw new UsageError("an action is pause, resume, rejudge, settle or commit");
   }
 }
 
@@ -184,5 +187,7 @@ function sentenceOf(change: BridgeChange): string {
       return `deposit ${change.depositId} is judged again`;
     case "settle":
       return `deposit ${change.depositId} settled`;
+    case "commit":
+      return "what the venue owes is counted; the commitment follows";
   }
 }

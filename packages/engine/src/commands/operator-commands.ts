@@ -66,6 +66,11 @@ export interface RejudgeDeposit extends OperatorCommand {
   readonly depositId: number;
 }
 
+/** The operator has the venue commit to what it owes now, before the next hour. */
+export interface CountReserves extends OperatorCommand {
+  readonly kind: "CountReserves";
+}
+
 /** The operator has settled a credit whose transaction left its chain. */
 export interface SettleReorgedDeposit extends OperatorCommand {
   readonly kind: "SettleReorgedDeposit";

@@ -9,6 +9,12 @@ import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import type { VenueState } from "../state/venue.js";
 
+/** CountReserves: the replica that counts does it after this command; nothing changes here. */
+export function countReserves(s: VenueState): boolean {
+  const isOwed = s.rules.hasWithdrawals && s.config?.attestorKind === "chain";
+  return isOwed || refuse(s, REFUSAL.withdrawals_not_supported);
+}
+
 const ROOT = /^[0-9a-f]{64}$/;
 
 export function commitReserves(s: VenueState, command: CommitReserves): boolean {

@@ -238,6 +238,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     txHash: isText,
     vaultSignature: isText,
   },
+  CountReserves: OPERATOR,
   CommitReserves: {
     stampMs: isInteger,
     position: isInteger,

@@ -1,5 +1,5 @@
 /**
- * In the replica that makes the store's rows: counts what the venue owes after the first command of each hour, writes the tree, and
+ * In the replica that makes the store's rows: counts what the venue owes at each mark, writes the tree, and
  * compares each commitment in the log with the own count of that position.
  */
 
@@ -7,7 +7,7 @@ import { refusalIn } from "../event-fields.js";
 import { gatewaysByLogKey } from "../receipts/receipt-key.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
-import { HourMarks } from "./hours.js";
+import { CountMarks } from "./count-marks.js";
 import { commitsReserves, liabilitiesOf } from "./liabilities.js";
 import type { ReservesKey } from "./reserves-key.js";
 import type { TreeHead } from "./sum-tree-file.js";
@@ -22,7 +22,7 @@ export type ReservesNotice =
   | { readonly kind: "differs"; readonly position: number; readonly reason: string };
 
 export class ReservesCounter {
-  private readonly marks: HourMarks;
+  private readonly marks: CountMarks;
   private readonly trees: TreeFolder;
   private readonly logKey: Uint8Array;
 
@@ -33,7 +33,7 @@ export class ReservesCounter {
     /** Earlier hours are not counted again. */
     private readonly fromMs = 0,
   ) {
-    this.marks = new HourMarks(state.engine.state.timeMs);
+    this.marks = new CountMarks(state.engine.state.timeMs);
     this.logKey = key.logKey;
     this.trees = new TreeFolder(folder, key.secret);
   }
@@ -43,7 +43,7 @@ export class ReservesCounter {
     const { seq: position, timeMs } = applied;
     this.compare(applied);
     const { state } = this.state.engine;
-    if (!this.marks.isMark(timeMs) || timeMs < this.fromMs || !commitsReserves(state)) return;
+    if (!this.marks.isMark(applied) || timeMs < this.fromMs || !commitsReserves(state)) return;
     const tree = this.trees.write({ position, timeMs }, liabilitiesOf(state));
     this.report(tree === undefined ? { kind: "uncountable", position } : { kind: "counted", tree });
   }

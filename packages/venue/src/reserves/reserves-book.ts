@@ -68,6 +68,11 @@ export class ReservesBook {
     }
   }
 
+  /** Whether the venue, as it is configured now, commits to what it owes. */
+  get isCommitting(): boolean {
+    return commitsReserves(this.parts.state);
+  }
+
   get newest(): CommittedReserves | null {
     return this.parts.listing.reserves;
   }
@@ -103,10 +108,10 @@ export class ReservesBook {
   }
 
   private propose(tree: TreeHead): void {
-    const { state, isProposer, commit } = this.parts;
+    const { isProposer, commit } = this.parts;
     const { position = 0 } = this.newest ?? {};
     const isNew = tree.position > Math.max(position, this.proposed) && this.trees.isOwn(tree);
-    if (!isNew || !isProposer() || !commitsReserves(state)) return;
+    if (!isNew || !isProposer() || !this.isCommitting) return;
     this.proposed = tree.position;
     commit(tree);
   }

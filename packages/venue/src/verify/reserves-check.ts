@@ -10,7 +10,7 @@ import { gatewaysByLogKey } from "../receipts/receipt-key.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
-import { HourMarks } from "../reserves/hours.js";
+import { CountMarks } from "../reserves/count-marks.js";
 import { commitsReserves, liabilitiesOf, sumOf } from "../reserves/liabilities.js";
 import { type ReservesKey, reservesKeyOf } from "../reserves/reserves-key.js";
 import { sumTreeOf } from "../reserves/sum-tree-file.js";
@@ -31,7 +31,7 @@ interface Counted {
 export class ReservesCheck {
   private commitments = 0;
   private roots = 0;
-  private readonly marks: HourMarks;
+  private readonly marks: CountMarks;
   private readonly firstSeq: number;
   private readonly counted = new Map<number, Counted>();
 
@@ -40,13 +40,14 @@ export class ReservesCheck {
     private readonly key: ReservesKey | undefined,
   ) {
     const { timeMs, seq } = replica.engine.state;
-    this.marks = new HourMarks(timeMs);
+    this.marks = new CountMarks(timeMs);
     this.firstSeq = seq;
   }
 
   /** After each command: what is wrong with a commitment, or null. */
-  onCommand({ seq, timeMs, command, events }: Applied): string | null {
-    if (this.marks.isMark(timeMs) && commitsReserves(this.replica.engine.state)) this.count(seq);
+  onCommand(applied: Applied): string | null {
+    const { seq, command, events } = applied;
+    if (this.marks.isMark(applied) && commitsReserves(this.replica.engine.state)) this.count(seq);
     if (command.kind !== "CommitReserves" || refusalIn(events) !== "") return null;
     return this.compare(command);
   }

@@ -42,6 +42,15 @@ describe("operator controls", () => {
     expect(await balance()).toBe(40);
   });
 
+  test("commit: refused where the venue commits to nothing, before its log", async () => {
+    const { venue } = await registered();
+    const before = venue.at.venue.seq;
+    await expect(new BridgeControl(venue.at.venue).change({ action: "commit" })).rejects.toThrow(
+      "this venue commits to no reserves",
+    );
+    expect(venue.at.venue.seq).toBe(before);
+  });
+
   test("settle: a reorganised credit is shown as settled to its owner", async () => {
     const { venue, trader, depositId, credits, read } = await registered();
     const control = new BridgeControl(venue.at.venue);

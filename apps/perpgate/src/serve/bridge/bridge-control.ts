@@ -18,6 +18,7 @@ export const BridgeChange = Type.Union([
     { action: Type.Enum(["rejudge", "settle"]), depositId: DepositId },
     { additionalProperties: false },
   ),
+  Type.Object({ action: Type.Literal("commit") }, { additionalProperties: false }),
 ]);
 export type BridgeChange = Static<typeof BridgeChange>;
 
@@ -34,6 +35,10 @@ export class BridgeControl {
 
   /** Resolves once the change is durable; rejects with the reason for a refusal. */
   async change(change: BridgeChange): Promise<void> {
+    if (change.action === "commit" && this.venue.reserves?.isCommitting !== true)
+      throw new Error(
+        "this venue commits to no reserves: it has no chains, no log key or an older engine version",
+      );
     await submitOperatorCommand(this.venue, this.commandOf(change));
   }
 
@@ -44,6 +49,8 @@ export class BridgeControl {
         return { kind: "RejudgeDeposit", ...times, depositId: change.depositId } as const;
       case "settle":
         return { kind: "SettleReorgedDeposit", ...times, depositId: change.depositId } as const;
+      case "commit":
+        return { kind: "CountReserves", ...times } as const;
       default: {
         const isPaused = change.action === "pause";
         return { kind: "PauseDeposits", ...times, scope: change.scope, isPaused } as const;

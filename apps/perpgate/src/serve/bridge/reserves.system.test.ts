@@ -24,6 +24,7 @@ import { reservesFindings } from "../../doctor/vault-checks.js";
 import { commandHere } from "../../testing/command-here.js";
 import { temporaryFolder } from "../../testing/perpgate-process.js";
 import { DEFAULT_SETTINGS } from "../settings.js";
+import { BridgeControl } from "./bridge-control.js";
 import { measureReserves } from "./bridge-metrics.js";
 import { LOG_KEY, SEEDS, type WithdrawingVenue, withdrawing } from "./testing/attested-venue.js";
 
@@ -276,6 +277,29 @@ test("the vaults hold less than is owed: the metric and doctor say so, and a pay
   expect((await reservesOf(at)).difference).toBe(0);
   expect(await measured()).toBe(0);
   expect(await doctor()).toMatchObject([{ status: "ok" }]);
+});
+
+test("on request of the operator the venue commits again within the hour, and verify agrees", async () => {
+  const at = await committed();
+  const { venue } = at.venue.at;
+  const { position: earlier = 0 } = venue.listing.reserves ?? {};
+  const control = new BridgeControl(venue);
+  const change = { action: "commit" } as const;
+  expect(control.isChange(change)).toBe(true);
+  await control.change(change);
+  await until(() => (venue.listing.reserves?.position ?? 0) > earlier);
+  await at.venue.at.advance(200);
+  await venue.promises?.log.advance();
+  const { liabilities } = await reservesOf(at);
+  expect(liabilities).toMatchObject({ sum: 40, leaves: 5 });
+  expect((await liabilityOf(at.trader)).position).toBe(liabilities?.position);
+  expect(await verify(at.venue.at.directory)).toMatchObject({
+    fault: null,
+    reserves: { commitments: 2 },
+  });
+  // Like every command of the operator: ten a minute.
+  for (let count = 1; count < 10; count++) await control.change(change);
+  await expect(control.change(change)).rejects.toThrow("ten operator commands");
 });
 
 test("verify recomputes the sum; a restart has the commitment and its tree", async () => {

@@ -223,6 +223,7 @@ export class ReferenceVenue {
       case "SettleReorgedDeposit":
       case "Withdraw":
       case "AttestWithdrawal":
+      case "CountReserves":
       case "CommitReserves":
         throw new Error(`${command.kind}: not part of the reference`);
     }

@@ -127,6 +127,19 @@ describe("Withdraw", () => {
     expect(alice.wallet).toBe(0);
   });
 
+  test("counted on request: changes nothing, ten a minute; refused where the venue owes nobody's deposits", () => {
+    const venue = venueWith();
+    const before = { ...venue.engine.state.totals };
+    const count = { kind: "CountReserves" } as const;
+    expect(venue.operates(count)).toBeNull();
+    expect([venue.events, venue.engine.state.totals]).toEqual([[], before]);
+    for (let done = 1; done < 10; done++) expect(venue.operates(count)).toBeNull();
+    expect(venue.operates(count)).toBe("operator_rate_limit");
+    const dev = new Venue({ config: { attestorKind: "dev" } });
+    expect(dev.operates(count)).toBe("withdrawals_not_supported");
+    expect(new Venue({ version: 2 }).operates(count)).toBe("withdrawals_not_supported");
+  });
+
   test("refused: other chains and tokens, too small, paused, a key that was rotated, malformed", () => {
     const venue = venueWith();
     const alice = venue.trader("alice");
