@@ -4,7 +4,7 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { fieldsOf, StreamClient } from "@perpgate/gateway/testing";
-import { POLL } from "@perpgate/journal/testing";
+import { POLL, until } from "@perpgate/journal/testing";
 import { describe, expect, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import { MetricsReading } from "../../testing/metrics-text.js";
@@ -304,5 +304,21 @@ describe.skipIf(process.platform !== "linux")("the processes of a venue (needs /
       await expect.poll(() => isListening(url), POLL).toBe(true);
     }
     expect((await client.request("GET", "/v1/orders")).status).toBe(200);
+  });
+
+  test("an edge that is stopped while it starts again: killed, and the next one serves", async () => {
+    const perpgate = start(newData(), "0", { PERPGATE_EDGES: "1" });
+    const url = await perpgate.url();
+    const [first = 0] = perpgate.edges;
+    process.kill(first, "SIGKILL");
+    const [second = 0] = await until(() => {
+      const [edge = first] = perpgate.edges;
+      return edge !== first && [edge];
+    });
+    // Before it has read its program.
+    process.kill(second, "SIGSTOP");
+    await perpgate.printed(/"an edge does not answer; it is killed"/, "stderr");
+    await expect.poll(() => askOnce(url).catch(() => 0), POLL).toBe(200);
+    expect(perpgate.edges).not.toContain(second);
   });
 });

@@ -175,8 +175,7 @@ export class Edges {
 
   private ping(): void {
     for (const edge of this.edges.values()) {
-      if (!edge.isListening) continue;
-      if (edge.hangWatch.tick()) {
+      if (edge.hangWatch.tick(edge.isListening ? LOST_PINGS : LOST_PINGS_AT_START)) {
         this.options.log.warn({ edge: edge.process.name }, "an edge does not answer; it is killed");
         edge.process.kill();
       }
@@ -188,6 +187,8 @@ export class Edges {
 /** Own ticks, not time: a supervisor that was stopped counts one. */
 export const PING_MS = 500;
 const LOST_PINGS = 4;
+/** Until it listens: it reads its program, perhaps from a cold disk, and answers nothing meanwhile. */
+const LOST_PINGS_AT_START = 30;
 
 /**
  * Whether a process that is pinged hangs. An edge under attack on a machine whose processors are all busy
@@ -209,13 +210,13 @@ export class HangWatch {
     this.unansweredMs = 0;
   }
 
-  /** Must be called every `PING_MS`, before the next ping; returns whether the process hangs. */
-  tick(): boolean {
+  /** Must be called every `PING_MS`, before the next ping; returns whether the process has hung for so many. */
+  tick(lostPings = LOST_PINGS): boolean {
     const before = this.queuedMs;
     this.queuedMs = this.readQueuedMs();
     if (!this.isAnswered) this.unansweredMs += Math.max(0, PING_MS - (this.queuedMs - before));
     this.isAnswered = false;
-    return this.unansweredMs >= LOST_PINGS * PING_MS;
+    return this.unansweredMs >= lostPings * PING_MS;
   }
 }
 
