@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { currentBundle } from "./apps/perpgate/bin/bundle.js";
 
 /** What takes longest, begun first: whatever is left for the end should be short. */
 const LONGEST = [
@@ -38,6 +39,10 @@ const SEEDED_TESTS =
         "packages/engine/src/testing/agreement.test.ts",
         "packages/cluster/src/simulation/fence-seeds.test.ts",
       ];
+/** Threads that tests start come from there. */
+const BUNDLE = currentBundle();
+const FROM_BUNDLE = BUNDLE === undefined ? {} : { PERPGATE_TEST_BUNDLE: BUNDLE.href };
+
 const SHORT_COUNTS = {
   PERPGATE_FLOW_EACH: "600",
   PERPGATE_FLOW_COMMANDS: "600",
@@ -61,10 +66,13 @@ export default defineConfig({
           include: TESTS,
           exclude: SYSTEM_TESTS,
           // A count that is set for a long form wins.
-          env: { ...SHORT_COUNTS, ...process.env },
+          env: { ...SHORT_COUNTS, ...FROM_BUNDLE, ...process.env },
         },
       },
-      { extends: true, test: { name: "system", include: [...SYSTEM_TESTS, ...SEEDED_TESTS] } },
+      {
+        extends: true,
+        test: { name: "system", include: [...SYSTEM_TESTS, ...SEEDED_TESTS], env: FROM_BUNDLE },
+      },
     ],
     // For what hangs, not for what is slow: on a busy machine a test of several processes took 35 s.
     testTimeout: 180_000,

@@ -7,25 +7,13 @@
  * `scripts/build-server.mjs` if it was made from this build, otherwise the build.
  */
 
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { currentBundle } from "./bundle.js";
 import { chooseNode, neededNode, pinnedNode, runWith } from "./pinned-node.js";
 
-const root = new URL("../../../", import.meta.url);
-const bundles = new URL("../dist/bundle/", import.meta.url);
-
-/** The bundle's first module; undefined if there is none, or the build is another one. */
-function bundledMain() {
-  const current = new URL("current.json", bundles);
-  if (!existsSync(current)) return undefined;
-  const { name, from } = JSON.parse(readFileSync(current, "utf8"));
-  const timeOf = (path) => statSync(new URL(path, root), { throwIfNoEntry: false })?.mtimeMs;
-  const isCurrent = Object.entries(from).every(([path, time]) => timeOf(path) === time);
-  return isCurrent ? new URL(`${name}/main.js`, bundles) : undefined;
-}
-
 async function run() {
-  const main = bundledMain() ?? new URL("../dist/main.js", import.meta.url);
+  const main = new URL("main.js", currentBundle() ?? new URL("../dist/", import.meta.url));
   if (existsSync(main)) await import(main.href);
   else fail("not built yet; run: npm run build");
 }

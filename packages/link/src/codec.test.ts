@@ -199,15 +199,18 @@ test("a frame that ends at any byte before its last field does: refused with its
       for (const { from, frame } of framesOf(draw(seed))) {
         const encoded = encode(frame);
         const name = frame.kind === "refusal" ? "refusal" : frame.name;
-        const step = Math.max(1, Math.floor(encoded.length / 100));
+        const step = Math.max(1, Math.floor(encoded.length / 40));
+        // Compared once: an expectation for each took most of the time.
+        const taken: unknown[] = [];
         for (let length = 4; length < encoded.length; length += step) {
           const part = Buffer.from(encoded.subarray(0, length));
           part.writeUInt32LE(length - 4, 0);
-          const expected = length < 6 ? "a frame is cut off" : new RegExp(`^${name}`);
+          const expected = length < 6 ? "a frame is cut off" : name;
           const refused = refusalOf(part, from);
-          expect(refused).toBeInstanceOf(FrameRefused);
-          expect(refused?.message).toMatch(expected);
+          const isNamed = refused instanceof FrameRefused && refused.message.startsWith(expected);
+          if (!isNamed) taken.push([length, refused]);
         }
+        expect(taken).toEqual([]);
         const longer = Buffer.concat([encoded, Buffer.alloc(1)]);
         longer.writeUInt32LE(longer.length - 4, 0);
         expect(() => decoded(longer, from)).toThrow("has 1 bytes after its last field");
