@@ -4,8 +4,6 @@ export { RpcContractWallets } from "./auth/contract-wallets.js";
 export { NonceIssuer } from "./auth/nonce-issuer.js";
 export type { SignInRules } from "./auth/sign-in.js";
 export { Edge } from "./edge.js";
-export type { TrustedProxies } from "./http/client-address.js";
-export type { AllowedOrigins } from "./http/cors.js";
 export { buildGateway } from "./http/server.js";
 export { type LimitSettings, UNLIMITED } from "./limits/limit-settings.js";
 export { AddressLimits } from "./limits/limits.js";

@@ -1,6 +1,5 @@
-/** Every setting that a configuration may have: what it takes, by the schema, and what it means. */
+/** Every setting that a configuration may have: what it takes and what it means, by the schema. */
 
-import { SETTING_MEANINGS } from "./settings-meanings.js";
 import { SettingsSchema } from "./settings-schema.js";
 
 interface CatalogEntry {
@@ -13,6 +12,9 @@ interface CatalogEntry {
 
 interface Schema {
   readonly type?: unknown;
+  /** What the setting means. */
+  readonly title?: string;
+  /** What it takes, in words. */
   readonly description?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly anyOf?: readonly Schema[];
@@ -40,7 +42,7 @@ export function catalogOf(schema: Schema = SettingsSchema, before = ""): readonl
     const own =
       section === inner
         ? []
-        : [{ setting, takes: takesOf(setting, inner), meaning: meaningOf(setting) }];
+        : [{ setting, takes: takesOf(setting, inner), meaning: inner.title ?? "" }];
     return section === undefined ? own : [...own, ...catalogOf(section, `${setting}.`)];
   });
 }
@@ -72,13 +74,6 @@ function sectionIn(schema: Schema): Schema | undefined {
 function takesOf(setting: string, schema: Schema): string {
   const unit = UNITS.find(([ending]) => setting.endsWith(ending))?.[1];
   return [kindOf(schema), boundsOf(schema), unit].filter((part) => part !== undefined).join(", ");
-}
-
-function meaningOf(setting: string): string {
-  const general = setting
-    .replace(/^bridge\.chains\.\w+\./, "bridge.chains.*.")
-    .replace(/\.tokens\.\w+\./, ".tokens.*.");
-  return SETTING_MEANINGS[general] ?? "";
 }
 
 function kindOf({ description, enum: values, type, items }: Schema): string {

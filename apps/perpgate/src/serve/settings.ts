@@ -8,7 +8,7 @@
 
 import { type BotSettings, DEFAULT_BOTS } from "@perpgate/bots/settings";
 import type { BridgeSettings } from "@perpgate/bridge/settings";
-import type { AllowedOrigins, LimitSettings, TrustedProxies } from "@perpgate/gateway";
+import type { LimitSettings } from "@perpgate/gateway";
 import {
   DEFAULT_BOUND_SESSION_MS,
   DEFAULT_HTTP_LIMITS,
@@ -27,84 +27,41 @@ import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } fro
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { StartError } from "../cli/start-error.js";
 import { missingOfMarket, readMarkets } from "./market-changes.js";
-import { type LOG_LEVELS, type PartialSettings, SettingsSchema } from "./settings-schema.js";
+import { type PartialSettings, SettingsSchema } from "./settings-schema.js";
 
-export interface Settings {
-  readonly host: string;
-  readonly port: number;
-  readonly data: string;
-  /** Undefined: by the number of processors. */
-  readonly edges?: number;
-  /** Undefined: the machine's. */
-  readonly name?: string;
-  /** Undefined: the log is in the data folder alone. */
-  readonly log?: NonNullable<PartialSettings["log"]>;
-  /** Of this gateway, as it is named in its status. */
-  readonly region?: string;
-  /** To edges, or of edges to cores, on other machines. */
-  readonly link: NonNullable<PartialSettings["link"]>;
-  /** Size of each new segment of the log. */
-  readonly segmentMiB: number;
+/** `Part` with the keys `Always` there: a default decides them. */
+type Decided<Part, Always extends keyof Part> = Readonly<Part & Required<Pick<Part, Always>>>;
+type Sections = Required<PartialSettings>;
+
+/** The settings in force. What has no default is undefined unless a source has it. */
+export interface Settings
+  extends Readonly<Pick<PartialSettings, "edges" | "name" | "log" | "region" | "archive">>,
+    Readonly<Pick<Sections, "host" | "port" | "data" | "link" | "segmentMiB" | "logLevel">> {
   readonly bots: BotSettings & { readonly areWanted: boolean };
-  readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly markets: MarketDefinition[];
-  readonly server: {
-    readonly trustProxy: TrustedProxies;
-    readonly origins: AllowedOrigins;
-    readonly udf: boolean;
-    /** Undefined: the page in the default folder, if it was built. */
-    readonly page?: string | false;
-    /** Of daily files of public data; undefined: none are served. */
-    readonly data?: string;
-    /** Addresses of the venue's gateways, for the page. */
-    readonly gateways?: readonly string[];
-  };
+  readonly server: Decided<Sections["server"], "trustProxy" | "origins" | "udf">;
   readonly http: HttpLimits & { readonly drainGraceMs: number };
-  readonly metrics: {
-    readonly host: string;
-    /** Undefined: the usual port, or a free one if that is in use. False: none. */
-    readonly port?: number | false;
-  };
+  /** Without a port the usual one, or a free one if that is in use. */
+  readonly metrics: Decided<Sections["metrics"], "host">;
   readonly limits: LimitSettings;
   readonly sockets: SocketLimits;
-  readonly auth: {
-    readonly nonceKey?: string;
-    readonly domains?: readonly string[];
-    readonly chainIds?: readonly number[];
-    readonly nonce: "any" | "issued";
-    readonly requireKeyBinding: boolean;
-    readonly maxBoundSessionMs: number;
-    readonly rpc: Readonly<Record<string, string>>;
-  };
-  readonly cohort: {
-    readonly stage: "closed" | "allowlist" | "open";
-    readonly allow: readonly string[];
-  };
+  readonly auth: Decided<
+    Sections["auth"],
+    "nonce" | "requireKeyBinding" | "maxBoundSessionMs" | "rpc"
+  >;
+  readonly cohort: Readonly<Required<Sections["cohort"]>>;
   readonly risk: Partial<VenueParameters>;
   readonly snapshots: CheckpointOptions;
-  readonly history: { readonly hotDays: number; readonly maxMiB?: number };
-  readonly archive?: { readonly postgres?: string };
-  readonly receipts: {
-    readonly issue: boolean;
-    /** Undefined: `log.key` in the data folder, which a new venue makes. */
-    readonly logKey?: string;
-    readonly witnesses: readonly { readonly url: string; readonly key: string }[];
-    readonly checkpointMs: number;
-    /** `strict`: a checkpoint is published only with the cosignatures of `require` witnesses. */
-    readonly policy: "lenient" | "strict";
-    /** Default: all witnesses. */
-    readonly require?: number;
-  };
+  readonly history: Decided<Sections["history"], "hotDays">;
+  readonly receipts: Decided<
+    Sections["receipts"],
+    "issue" | "witnesses" | "checkpointMs" | "policy"
+  >;
   /** `resolveBridge` checks the rest. */
   readonly bridge: BridgeSettings;
-  readonly index: HttpSourceSettings & {
-    readonly source: "simulated" | "http";
-    readonly seed: number;
-    /** Of each simulated market. */
-    readonly gustsPerHour: number;
-    /** How often feeds are polled; `intervalMs` is how often prices go to the venue. */
-    readonly pollMs: number;
-  };
+  /** Feeds are asked every `pollMs`; `intervalMs` is how often prices go to the venue. */
+  readonly index: HttpSourceSettings &
+    Required<Pick<Sections["index"], "source" | "seed" | "gustsPerHour" | "pollMs">>;
 }
 
 /** Of metrics, unless the settings name another: that of Prometheus exporters. */

@@ -77,7 +77,7 @@ test("first start, killed, then another file: the list is that of the file", asy
   const directory = temporaryFolder();
   await cutShort(directory, 1_000);
   const [first = "", second = ""] = ALLOWED;
-  const cohort = { stage: "allowlist", allow: [second] } as const;
+  const cohort = { stage: "allowlist" as const, allow: [second] };
   const venue = await open(directory, { ...SETTINGS, cohort });
   expect(await isAdmitted(venue, first)).toBe(false);
   expect(await isAdmitted(venue, second)).toBe(true);
