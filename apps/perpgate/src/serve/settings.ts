@@ -23,9 +23,11 @@ import {
 import { DEFAULT_SEGMENT_BYTES } from "@perpgate/journal";
 import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
 import { catalogProblem, DEFAULT_MARKETS, type MarketDefinition } from "@perpgate/protocol";
-import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } from "@perpgate/venue";
+import type { VenueParameters } from "@perpgate/venue";
+import { type CheckpointOptions, DEFAULT_CHECKPOINTS } from "@perpgate/venue/options";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { StartError } from "../cli/start-error.js";
+import { DEFAULT_DATA } from "../operator/data-option.js";
 import { missingOfMarket, readMarkets } from "./market-changes.js";
 import { type PartialSettings, SettingsSchema } from "./settings-schema.js";
 
@@ -72,7 +74,7 @@ export const MIB = 1024 * 1024;
 export const DEFAULT_SETTINGS: Settings = {
   host: "127.0.0.1",
   port: 8080,
-  data: ".data",
+  data: DEFAULT_DATA,
   link: {},
   segmentMiB: DEFAULT_SEGMENT_BYTES / MIB,
   bots: { ...DEFAULT_BOTS, areWanted: true },
