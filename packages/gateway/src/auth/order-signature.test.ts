@@ -3,9 +3,9 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
-import { checkSignature, digestOf, readSignature } from "./order-signature.js";
+import { checkSignature, readSignature } from "./order-signature.js";
 import type { SessionPublicKey } from "./session-key.js";
-import { openSslCheck, SignatureCheck, sodiumCheck } from "./signature-check.js";
+import { digestOf, openSslCheck, SignatureCheck, sodiumCheck } from "./signature-check.js";
 import { readSessionKey } from "./testing/proofs.js";
 import { withVectors } from "./testing/vectors.js";
 
@@ -67,6 +67,22 @@ describe("checkSignature", () => {
   ])("Ed25519 over %s: valid in every spelling", (_, signed) => {
     for (const header of spellings(ed25519.sign(signed, SECRET))) {
       expect(verdictOf(ED25519, header), header).toBe("valid");
+    }
+  });
+
+  test("88 characters that Node reads as a signature: valid only in an alphabet of base64", () => {
+    const base64 = Buffer.from(ed25519.sign(DIGEST, SECRET)).toString("base64");
+    // The last character has four bits that stand for nothing.
+    const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const last = alphabet[alphabet.indexOf(base64[85]!) + 1]!;
+    expect(verdictOf(ED25519, `${base64.slice(0, 85)}${last}==`)).toBe("valid");
+    for (const header of [
+      `${base64.slice(0, 86)} =`,
+      `${base64.slice(0, 86)}=!`,
+      `+_${base64.slice(2)}`,
+    ]) {
+      expect(Buffer.from(header, "base64").length, header).toBeGreaterThanOrEqual(64);
+      expect(verdictOf(ED25519, header), header).toBe("invalid");
     }
   });
 

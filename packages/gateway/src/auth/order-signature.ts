@@ -1,14 +1,8 @@
 /** Signatures over request bodies: decodes the `X-Service-Sig` header and checks it. */
 
-import { hash } from "node:crypto";
 import { ApiError, compactSignature, decodeSignature, hexFromBytes } from "@perpgate/protocol/core";
 import type { SessionPublicKey } from "./session-key.js";
-import type { SignatureCheck } from "./signature-check.js";
-
-/** SHA-256 of the body: what most signatures cover, and how a repeated body is recognised. */
-export function digestOf(body: Uint8Array): Uint8Array {
-  return hash("sha256", body, "buffer");
-}
+import { digestOf, type SignatureCheck } from "./signature-check.js";
 
 /** @throws {ApiError} `signature_required` without a header, `invalid_signature` for a wrong format */
 export function readSignature(
@@ -19,12 +13,23 @@ export function readSignature(
   if (header === undefined || header === "") {
     throw new ApiError("signature_required", {}, { field: "X-Service-Sig" });
   }
-  const decoded = decodeSignature(header);
+  const decoded = plainSignature(header) ?? decodeSignature(header);
   const compact = decoded === undefined ? undefined : compactSignature(key.kind, decoded);
   if (compact === undefined) {
     throw invalidSignature(key, body, "it is no signature of this kind, in hex or base64");
   }
   return compact;
+}
+
+/** Characters of 64 bytes in base64. */
+const PLAIN_CHARACTERS = 88;
+
+/** One in base64, as most are, in a third of the time that looking for the other forms takes. */
+function plainSignature(header: string): Uint8Array | undefined {
+  if (header.length !== PLAIN_CHARACTERS) return undefined;
+  const bytes = Buffer.from(header, "base64");
+  // Node reads other text, too: as far as it can.
+  return bytes.toString("base64") === header ? bytes : undefined;
 }
 
 /** @throws {ApiError} `invalid_signature` if the signature of 64 bytes does not verify */

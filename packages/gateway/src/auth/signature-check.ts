@@ -17,6 +17,14 @@ type Ed25519Check = (signature: Uint8Array, message: Uint8Array, key: SessionPub
 
 const isEd25519Signature = process.arch === "x64" ? sodiumCheck() : openSslCheck;
 
+/**
+ * SHA-256 of the body: what most signatures cover. Through text: with "buffer" Node makes memory outside the
+ * heap for each hash, which takes twice as long.
+ */
+export function digestOf(body: Uint8Array): Uint8Array {
+  return Buffer.from(hash("sha256", body, "binary"), "binary");
+}
+
 export class SignatureCheck {
   /** Signatures checked so far. */
   count = 0;
@@ -29,8 +37,7 @@ export class SignatureCheck {
       return verify("sha256", body, { key: key.keyObject, dsaEncoding: "ieee-p1363" }, signature);
     }
     return (
-      isEd25519Signature(signature, hash("sha256", body, "buffer"), key) ||
-      isEd25519Signature(signature, body, key)
+      isEd25519Signature(signature, digestOf(body), key) || isEd25519Signature(signature, body, key)
     );
   }
 }

@@ -16,6 +16,7 @@ import { createHmac, hash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, renameSync, writeSync } from "node:fs";
 import { isNotThere } from "@perpgate/journal";
 import { SALT_BYTES, sumLeafBytes, sumNodeBytes } from "@perpgate/protocol/receipts";
+import { sha256 } from "../blocks/merkle.js";
 import { type Liabilities, sumOf } from "./liabilities.js";
 
 const MAGIC = 0x32524750;
@@ -88,7 +89,7 @@ export function sumTreeOf(
     places.writeUInt32LE(place, LEAF_BYTES * i);
     places.set(salt, LEAF_BYTES * i + PLACE_BYTES);
     const leaf = sumLeafBytes(Buffer.from(addresses[i]!, "hex"), salt, balances[i]!);
-    writeNode(nodes, place, hash("sha256", leaf, "buffer"), balances[i]!);
+    writeNode(nodes, place, sha256(leaf), balances[i]!);
   }
   let below = 0;
   for (const size of sizes.slice(0, -1)) {
@@ -172,7 +173,7 @@ function levelsOf(leaves: number): number[] {
 }
 
 function joined(left: Node, right: Node): Node {
-  const bytes = hash("sha256", sumNodeBytes(left, right), "buffer");
+  const bytes = sha256(sumNodeBytes(left, right));
   return { hash: bytes, sumMicros: left.sumMicros + right.sumMicros };
 }
 

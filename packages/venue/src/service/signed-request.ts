@@ -13,10 +13,11 @@
  * The log calls back into one object, without promises: a promise per step took a tenth of an order's time.
  */
 
-import { hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { Session } from "@perpgate/engine/reading";
 import type { NotesInMaking } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
+import { sha256 } from "../blocks/merkle.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
 import type { Venue } from "../venue.js";
@@ -126,7 +127,7 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
 
   /** SHA-256 of the signed bytes. */
   protected get digest(): Uint8Array {
-    this.hashed ??= hash("sha256", this.request.bytes, "buffer");
+    this.hashed ??= sha256(this.request.bytes);
     return this.hashed;
   }
 
