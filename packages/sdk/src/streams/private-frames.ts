@@ -10,12 +10,13 @@ import type {
 } from "@perpgate/protocol/operations";
 import type { StateKeeper } from "./private-channel.js";
 
-/** The latest frame is all there is to know. */
+/** The latest frame is all there is to know, but for withdrawals: a frame has those that changed with it. */
 export const latestAccount = (): StateKeeper<AccountFrame> => {
   let latest: AccountFrame | undefined;
   return {
     apply: (frame) => {
-      latest = { ...frame, type: "snapshot" };
+      const { withdrawals: _changed, ...money } = frame;
+      latest = { ...money, type: "snapshot" };
     },
     snapshot: () => latest,
   };

@@ -1,6 +1,6 @@
 /**
  * What each command changed for each account, in log order: orders, acknowledgements, positions, deposits,
- * money, fills. It is the outbox of the private streams: a client that reconnects reads all rows after the
+ * withdrawals, money, fills. It is the outbox of the private streams: a client that reconnects reads all rows after the
  * last seq it received, and gets the same as one that stayed connected.
  *
  * A row holds the state after its command. What changes twice within a command has one row, with the
@@ -15,7 +15,7 @@ import { accountGroup } from "./keys.js";
 import type { RowSink } from "./rows.js";
 
 /** First word of a row, with `FLAG`. The number of a kind is part of the store's format. */
-export const CHANGE = { ORDER: 1, POSITION: 2, DEPOSIT: 3, NONE: 4 } as const;
+export const CHANGE = { ORDER: 1, POSITION: 2, DEPOSIT: 3, NONE: 4, WITHDRAWAL: 5 } as const;
 export const KINDS = 8;
 /**
  * Added to the kind of one row per account and command, so that these need no further rows. MONEY: the row
@@ -41,6 +41,9 @@ export const CHANGED_POSITION = {
 /** A deposit's id, then its state: deposit-row.ts. */
 export const CHANGED_DEPOSIT_ID = 1;
 export const CHANGED_DEPOSIT = 2;
+/** A withdrawal's id, then its state: withdrawal-row.ts. */
+export const CHANGED_WITHDRAWAL_ID = 1;
+export const CHANGED_WITHDRAWAL = 2;
 
 /** Minutes of a thousand orders a second, 10 to 20 MB. */
 export const OUTBOX_COMMANDS = 2 ** 17;
@@ -155,6 +158,14 @@ export class ChangeProjection {
     row[0] = CHANGE.DEPOSIT;
     row[CHANGED_DEPOSIT_ID] = depositId;
     row.set(state, CHANGED_DEPOSIT);
+  }
+
+  onWithdrawal(account: number, withdrawalId: number, state: readonly number[]): void {
+    if (!this.isWanted(account)) return;
+    const row = this.begin(account, CHANGED_WITHDRAWAL + state.length);
+    row[0] = CHANGE.WITHDRAWAL;
+    row[CHANGED_WITHDRAWAL_ID] = withdrawalId;
+    row.set(state, CHANGED_WITHDRAWAL);
   }
 
   endCommand(seq: number): void {

@@ -101,10 +101,10 @@ function creditsOfWords(words: RowWords): Credit[] {
   });
 }
 
-function textWords(text: string): number[] {
+export function textWords(text: string): number[] {
   return [text.length, ...Array.from(text, (letter) => letter.charCodeAt(0))];
 }
 
-function textAt(words: RowWords, at: number): string {
+export function textAt(words: RowWords, at: number): string {
   return String.fromCharCode(...words.slice(at + 1, at + 1 + words[at]!));
 }

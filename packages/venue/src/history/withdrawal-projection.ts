@@ -21,6 +21,7 @@ import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
 import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
 import type { RowSink } from "./rows.js";
+import { withdrawalWords } from "./withdrawal-row.js";
 
 /** The place of a vote, after withdrawal and attestor; part of the store's format. */
 export const WITHDRAWAL_VOTE = { SIGNED: 0, SIGHTING: 1 } as const;
@@ -137,6 +138,7 @@ export class WithdrawalProjection {
     if (row.endedAtMs === 0) this.open.set(id, row);
     else this.open.delete(id);
     this.queue.put(ROW_TABLES.withdrawals, keyOf(account, id), encodeWithdrawal(row));
+    this.changes.onWithdrawal(account, id, withdrawalWords(row));
     this.changes.flag(account, FLAG.MONEY);
   }
 }

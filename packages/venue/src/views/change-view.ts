@@ -1,21 +1,25 @@
 /** What a command changed for an account, in wire types; see ChangeProjection. */
-import type { Account, Deposit, Order, Position } from "@perpgate/protocol";
+import type { Account, Deposit, Order, Position, Withdrawal } from "@perpgate/protocol";
 import {
   CHANGE,
   CHANGED_DEPOSIT,
   CHANGED_DEPOSIT_ID,
   CHANGED_ORDER,
   CHANGED_POSITION,
+  CHANGED_WITHDRAWAL,
+  CHANGED_WITHDRAWAL_ID,
   FLAG,
   KINDS,
   MONEY_WORDS,
 } from "../history/change-projection.js";
 import type { RowWords } from "../history/rows.js";
+import { withdrawalOfWords } from "../history/withdrawal-row.js";
 import { moneyView } from "./account-view.js";
 import { depositAsOf } from "./deposit-view.js";
 import { orderOf } from "./order-view.js";
 import { positionOf } from "./position-view.js";
 import { unitsOf, type VenueSource, viewedMarket } from "./venue-source.js";
+import { withdrawalOf } from "./withdrawal-view.js";
 
 /** A position that was closed. */
 interface ClosedPosition {
@@ -33,7 +37,8 @@ export type AccountMoney = Pick<
 export type AccountChange =
   | { readonly kind: "order"; readonly order: Order }
   | { readonly kind: "position"; readonly position: Position | ClosedPosition }
-  | { readonly kind: "deposit"; readonly deposit: Deposit };
+  | { readonly kind: "deposit"; readonly deposit: Deposit }
+  | { readonly kind: "withdrawal"; readonly withdrawal: Withdrawal };
 
 /** Whether the row tells that the command has fills of the account. */
 export function tellsOfFills(row: RowWords): boolean {
@@ -65,6 +70,8 @@ export function changeKind(row: RowWords): AccountChange["kind"] | undefined {
       return "position";
     case CHANGE.DEPOSIT:
       return "deposit";
+    case CHANGE.WITHDRAWAL:
+      return "withdrawal";
     case CHANGE.NONE:
       return undefined;
     default:
@@ -89,6 +96,10 @@ export function changeView(source: VenueSource, flagged: RowWords): AccountChang
     case "deposit": {
       const deposit = depositAsOf(source, changedDeposit(row), row.slice(CHANGED_DEPOSIT));
       return deposit === undefined ? undefined : { kind, deposit };
+    }
+    case "withdrawal": {
+      const state = withdrawalOfWords(row.slice(CHANGED_WITHDRAWAL));
+      return { kind, withdrawal: withdrawalOf(row[CHANGED_WITHDRAWAL_ID]!, state) };
     }
     case undefined:
       return undefined;

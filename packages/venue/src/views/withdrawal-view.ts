@@ -2,7 +2,8 @@
 import type { VenueState } from "@perpgate/engine/reading";
 import type { AttestedWithdrawal, BridgeInfo, Chain, Withdrawal } from "@perpgate/protocol";
 import { fromMicros, parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
-import { WITHDRAWAL_VOTE, type WithdrawalRow } from "../history/withdrawal-projection.js";
+import { WITHDRAWAL_VOTE } from "../history/withdrawal-projection.js";
+import type { ShownWithdrawal } from "../history/withdrawal-row.js";
 import { chainOf, shownVote, tokenNamed } from "./deposit-view.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -52,7 +53,7 @@ export function requestedWithdrawalView(
   return { withdrawal: withdrawalOf(id, row), digest: Buffer.from(row.digest, "hex") };
 }
 
-function withdrawalOf(id: number, row: WithdrawalRow): Withdrawal {
+export function withdrawalOf(id: number, row: ShownWithdrawal): Withdrawal {
   return {
     withdrawalId: String(id),
     chain: chainOf(row.chain),

@@ -2,7 +2,8 @@
 
 import { sign } from "node:crypto";
 import { privateKeyFromSeed } from "@perpgate/bridge";
-import type { Trader } from "@perpgate/gateway/testing";
+import { StreamClient, type Trader } from "@perpgate/gateway/testing";
+import { POLL } from "@perpgate/journal/testing";
 import type { AttestedWithdrawal, SubmittedVote, VotesAnswer } from "@perpgate/protocol";
 import {
   type WithdrawalVerdict,
@@ -113,6 +114,33 @@ test("two of three: attested, pending, paid; with their texts on the wire and in
   const { directory } = at.venue.at;
   await at.venue.at.stop();
   expect((await verify(directory, { signatures: recoverWallet })).fault).toBeNull();
+});
+
+test("stream account: each step of a withdrawal, live and to a reader that resumes, across a restart", async () => {
+  const { venue, trader, address, ask } = await withdrawing();
+  const stream = await StreamClient.connect(venue.at.url, trader.token);
+  const { d } = await stream.ask({ op: "subscribe", streams: ["account"] });
+  const { body } = await ask({ amount: 25, nonce: 1 });
+  const at = new Requested(venue, trader, Number(body.withdrawalId), address);
+  const shown: unknown[] = [body];
+  for (const verdict of ["signed", "pending", "paid"] as const) {
+    for (const attestor of [0, 2]) await at.submit(at.vote(attestor, verdict));
+    const { votes: _votes, ...withdrawal } = await at.read();
+    shown.push(withdrawal);
+  }
+  await stream.settled();
+  const framesOf = ({ frames }: StreamClient) =>
+    frames
+      .filter(({ t, d: { type } }) => t === "account" && type === "update")
+      .map((each) => each.d);
+  const live = framesOf(stream);
+  expect(live.flatMap(({ withdrawals = [] }) => withdrawals)).toEqual(shown);
+  expect(live.map(({ balance }) => balance)).toEqual([14.5, 14.5, 14.5, 14.5]);
+  const again = await venue.restart();
+  const resumed = await StreamClient.connect(again.at.url, trader.token);
+  await resumed.ask({ op: "subscribe", streams: ["account"], since: d.seq });
+  await resumed.settled();
+  await expect.poll(() => framesOf(resumed), POLL).toEqual(live);
 });
 
 test("expired: the money is back after two votes behind the deadline, and not before", async () => {

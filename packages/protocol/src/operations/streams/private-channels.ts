@@ -3,6 +3,7 @@ import { Account } from "../../accounts/account.js";
 import { Position } from "../../accounts/position.js";
 import { LoggedAcknowledgement } from "../../blocks/preconfirm.js";
 import { Deposit } from "../../bridge/deposit.js";
+import { Withdrawals } from "../../bridge/withdrawal.js";
 import { Fill } from "../../orders/fill.js";
 import { Order } from "../../orders/order.js";
 import { MarketSymbol, TimeMs } from "../../text/scalar.js";
@@ -39,7 +40,16 @@ export type FillsFrame = Static<typeof FillsFrame>;
 
 const { balance, available, reserved, positionMargin, equity } = Account.properties;
 export const AccountFrame = Type.Object(
-  { type: FrameType, seq: Seq, balance, available, reserved, positionMargin, equity },
+  {
+    type: FrameType,
+    seq: Seq,
+    ...{ balance, available, reserved, positionMargin, equity },
+    withdrawals: Type.Optional({
+      ...Withdrawals,
+      description:
+        "Those that the command changed, as they stood after it; missing if there are none.",
+    }),
+  },
   { title: "AccountFrame" },
 );
 export type AccountFrame = Static<typeof AccountFrame>;
@@ -87,7 +97,7 @@ export const fillsChannel = ownChannel("fills", "Own fills", { fills: FillsFrame
 
 export const accountChannel = ownChannel(
   "account",
-  "Own money, after each command that touched it, an order or a position",
+  "Own money, after each command that touched it, an order or a position; and withdrawals that it changed",
   { account: AccountFrame },
 );
 

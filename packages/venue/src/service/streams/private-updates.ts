@@ -29,7 +29,7 @@ const CREDITS_PER_ROW = 4;
 export function isOfStream(row: RowWords, stream: PrivateStreamName): boolean {
   if (stream === "preconfirms") return tellsOfAck(row);
   if (stream === "fills") return tellsOfFills(row);
-  if (stream === "account") return tellsMoney(row);
+  if (stream === "account") return tellsMoney(row) || changeKind(row) === "withdrawal";
   return changeKind(row) === KIND_OF[stream];
 }
 
@@ -82,9 +82,14 @@ export function updateOf(
       return { update: { name: stream, value: { seq, ...ack } }, rows: 1 };
     }
     case "account": {
-      const [first] = rows;
-      if (first === undefined) throw new RangeError("an update has no row");
-      return { update: { name: stream, value: { type, seq, ...moneyIn(first) } }, rows: 0 };
+      const money = rows.find(tellsMoney);
+      if (money === undefined) throw new RangeError("an update has no money");
+      const withdrawals = pick(changes(), "withdrawal").map(({ withdrawal }) => withdrawal);
+      const changed = withdrawals.length === 0 ? {} : { withdrawals };
+      return {
+        update: { name: stream, value: { type, seq, ...moneyIn(money), ...changed } },
+        rows: 0,
+      };
     }
     case "orders": {
       const orders = pick(changes(), "order").map(({ order }) => order);
