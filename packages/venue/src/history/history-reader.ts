@@ -35,7 +35,8 @@ import {
 } from "./row-pages.js";
 import { storedRow } from "./rows.js";
 import type { SessionKeyRow } from "./session-projection.js";
-import { decodeWithdrawal, type WithdrawalRow } from "./withdrawal-projection.js";
+import { decodeWithdrawal } from "./withdrawal-projection.js";
+import type { WithdrawalRow } from "./withdrawal-row.js";
 
 interface TimedRow {
   readonly timeMs: number;

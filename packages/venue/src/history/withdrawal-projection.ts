@@ -21,28 +21,10 @@ import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
 import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
 import type { RowSink } from "./rows.js";
-import { withdrawalWords } from "./withdrawal-row.js";
+import { type WithdrawalRow, withdrawalWords } from "./withdrawal-row.js";
 
 /** The place of a vote, after withdrawal and attestor; part of the store's format. */
 export const WITHDRAWAL_VOTE = { SIGNED: 0, SIGHTING: 1 } as const;
-
-export interface WithdrawalRow {
-  readonly nonce: number;
-  readonly chain: string;
-  readonly token: string;
-  readonly amountMicros: number;
-  readonly feeMicros: number;
-  readonly requestedAtMs: number;
-  readonly deadlineMs: number;
-  /** An index into WITHDRAWAL_STATUSES. */
-  readonly status: number;
-  /** 0 while it is open. */
-  readonly endedAtMs: number;
-  /** Lower-case hex; empty for none. */
-  readonly txHash: string;
-  /** SHA-256 of the body that asked for it, lower-case hex. */
-  readonly digest: string;
-}
 
 const PAID = WITHDRAWAL_STATUSES.indexOf("paid");
 const EXPIRED = WITHDRAWAL_STATUSES.indexOf("expired");

@@ -5,7 +5,24 @@
  */
 import { textAt, textWords } from "./deposit-row.js";
 import type { RowWords } from "./rows.js";
-import type { WithdrawalRow } from "./withdrawal-projection.js";
+
+export interface WithdrawalRow {
+  readonly nonce: number;
+  readonly chain: string;
+  readonly token: string;
+  readonly amountMicros: number;
+  readonly feeMicros: number;
+  readonly requestedAtMs: number;
+  readonly deadlineMs: number;
+  /** An index into WITHDRAWAL_STATUSES. */
+  readonly status: number;
+  /** 0 while it is open. */
+  readonly endedAtMs: number;
+  /** Lower-case hex; empty for none. */
+  readonly txHash: string;
+  /** SHA-256 of the body that asked for it, lower-case hex. */
+  readonly digest: string;
+}
 
 /** What a stream shows of one. */
 export type ShownWithdrawal = Omit<WithdrawalRow, "digest">;
