@@ -2,10 +2,11 @@
 
 import { ApiError } from "@perpgate/protocol/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { CoreLink, type NotesInMaking } from "./core-link.js";
+import type { CoreLink, NotesInMaking } from "./core-link.js";
 import { CoreRouter } from "./core-router.js";
 import type { AnswerBodies, RequestBodies, RequestName } from "./frames.js";
-import { handlersWith, NO_NOTICES } from "./testing/handlers.js";
+import { handlersWith } from "./testing/handlers.js";
+import { newCoreLink } from "./testing/socket-links.js";
 import { memoryTransport } from "./transport.js";
 
 const CANCELED = { result: { canceled: ["1"] } };
@@ -31,7 +32,7 @@ class TestCore {
     if (!this.isReachable) throw new Error(`${this.name} is not there`);
     const transport = memoryTransport({ isCoded: true });
     this.links.push(
-      new CoreLink(transport.connectCore, {
+      newCoreLink(transport.connectCore, {
         handlers: handlersWith({
           cancelAllOrders: (_, notes) => {
             this.asked.push(notes.asked);
@@ -43,17 +44,11 @@ class TestCore {
             return new Promise(() => undefined);
           },
         }),
-        notices: NO_NOTICES,
         window: 2,
-        isReplicated: false,
         epoch: () => this.epoch,
         isLeading: () => this.isLeading,
         position: () => 10 * this.epoch,
         timeMs: () => 1_000_000,
-        whenSettled: (callback) => callback(),
-        onFault: (error) => {
-          throw error;
-        },
       }),
     );
     return transport.connectEdge;

@@ -1,26 +1,18 @@
 import { ApiError } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
-import { CoreLink, type CoreLinkOptions } from "./core-link.js";
+import type { CoreLinkOptions } from "./core-link.js";
 import { EdgeLink } from "./edge-link.js";
 import { type Frame, LINK_VERSION, type Notes } from "./frames.js";
-import { handlersWith, NO_NOTICES } from "./testing/handlers.js";
+import { handlersWith } from "./testing/handlers.js";
+import { FILE, newCoreLink } from "./testing/socket-links.js";
 import { type LinkTransport, memoryTransport, type Receiver } from "./transport.js";
-
-const FILE = { file: Buffer.from("policy") };
 
 async function linked(changes: Partial<CoreLinkOptions> = {}, isCoded = false) {
   const faults: string[] = [];
   const transport = memoryTransport({ isCoded });
-  const core = new CoreLink(transport.connectCore, {
-    handlers: handlersWith({ tlogPolicy: () => FILE }),
-    notices: NO_NOTICES,
+  const core = newCoreLink(transport.connectCore, {
     window: 2,
-    isReplicated: false,
     position: () => 7,
-    timeMs: () => 0,
-    epoch: () => 0,
-    isLeading: () => true,
-    whenSettled: (callback) => callback(),
     onFault: (error, name) => faults.push(`${name}: ${error}`),
     ...changes,
   });
@@ -156,16 +148,9 @@ test("either side closes: requests in flight reject with stopped, later ones too
 /** The end of an edge that sends what no edge would. */
 async function dialed(...frames: object[]): Promise<string> {
   const transport = memoryTransport();
-  const core = new CoreLink(transport.connectCore, {
+  const core = newCoreLink(transport.connectCore, {
     handlers: handlersWith({ tlogPolicy: () => new Promise(() => undefined) }),
-    notices: NO_NOTICES,
     window: 1,
-    isReplicated: false,
-    position: () => 0,
-    timeMs: () => 0,
-    epoch: () => 0,
-    isLeading: () => true,
-    whenSettled: (callback) => callback(),
     onFault: () => undefined,
   });
   const told: string[] = [];
@@ -260,25 +245,14 @@ test("frames of an older epoch are ignored; the position shown never goes back",
 test("an edge that does not read: no room first, then its link ends", async () => {
   const transport = memoryTransport();
   let waitingBytes = 0;
-  const core = new CoreLink(
+  const core = newCoreLink(
     (receiver) => ({
       ...transport.connectCore(receiver),
       get waitingBytes() {
         return waitingBytes;
       },
     }),
-    {
-      handlers: handlersWith({ tlogPolicy: () => FILE }),
-      notices: NO_NOTICES,
-      window: 1,
-      isReplicated: false,
-      position: () => 0,
-      timeMs: () => 0,
-      epoch: () => 0,
-      isLeading: () => true,
-      whenSettled: (callback) => callback(),
-      onFault: () => undefined,
-    },
+    { window: 1, onFault: () => undefined },
   );
   const edge = new EdgeLink(transport.connectEdge);
   await edge.ready;

@@ -1,6 +1,5 @@
 /** Unsigned requests that are sent again, as by an edge whose core was lost. */
 import { describe, expect, test } from "vitest";
-import type { Command } from "../../commands.js";
 import { REQUEST_KEPT_MS } from "../../config.js";
 import { Engine } from "../../engine.js";
 import { REFUSALS } from "../../reasons.js";
@@ -15,6 +14,16 @@ function terms(venue: Venue, number: number, aheadMs = 10_000) {
   return { request: { id: idOf(number), notAfterMs: venue.now + aheadMs } };
 }
 
+function cancelAll(venue: Venue, session: number, number: number) {
+  const request = terms(venue, number);
+  return { kind: "CancelAll", stampMs: venue.now, session, market: -1, ...request } as const;
+}
+
+function cancelAfter(venue: Venue, session: number, afterMs: number, number: number) {
+  const request = terms(venue, number);
+  return { kind: "CancelAfter", stampMs: venue.now, session, afterMs, ...request } as const;
+}
+
 const refusalOf = (venue: Venue): string | undefined =>
   REFUSALS[venue.happened("CommandRefused")[0]?.refusal ?? 0];
 
@@ -22,20 +31,8 @@ describe("a request that is in the log twice", () => {
   test("newer orders and a disarmed switch in between: it acts once, and the copy names the first", () => {
     const { venue, alice, ids } = quoting();
     const { session } = alice;
-    const all: Command = {
-      kind: "CancelAll",
-      stampMs: venue.now,
-      session,
-      market: -1,
-      ...terms(venue, 1),
-    };
-    const arm: Command = {
-      kind: "CancelAfter",
-      stampMs: venue.now,
-      session,
-      afterMs: 2_000,
-      ...terms(venue, 2),
-    };
+    const all = cancelAll(venue, session, 1);
+    const arm = cancelAfter(venue, session, 2_000, 2);
     venue.apply(all);
     const canceledAt = venue.engine.seq;
     expect(venue.happened("OrderEnded").map(({ orderId }) => orderId)).toEqual(ids);
@@ -54,7 +51,7 @@ describe("a request that is in the log twice", () => {
   test("what its answer needs is kept: the orders that it ended, its session, its refusal", () => {
     const { venue, alice, ids } = quoting();
     const { session } = alice;
-    venue.apply({ kind: "CancelAll", stampMs: venue.now, session, market: -1, ...terms(venue, 1) });
+    venue.apply(cancelAll(venue, session, 1));
     const kept = (number: number) => venue.engine.state.requests.get(idOf(number), venue.now);
     expect(kept(1)).toMatchObject({ position: venue.engine.seq, timeMs: venue.now });
     expect([...(kept(1)?.words ?? [])]).toEqual(expect.arrayContaining([...ids]));
@@ -76,13 +73,7 @@ describe("a request that is in the log twice", () => {
   test("it is no execution: a block without others is not sealed for it", () => {
     const { venue, alice } = quoting();
     const { session } = alice;
-    const arm: Command = {
-      kind: "CancelAfter",
-      stampMs: venue.now,
-      session,
-      afterMs: 0,
-      ...terms(venue, 1),
-    };
+    const arm = cancelAfter(venue, session, 0, 1);
     venue.apply(arm);
     venue.tick();
     venue.tick();
@@ -149,13 +140,7 @@ describe("in a snapshot", () => {
   test("kept requests are restored, and answer copies", () => {
     const { venue, alice } = quoting();
     const { session } = alice;
-    const all: Command = {
-      kind: "CancelAll",
-      stampMs: venue.now,
-      session,
-      market: -1,
-      ...terms(venue, 1),
-    };
+    const all = cancelAll(venue, session, 1);
     venue.apply(all);
     const position = venue.engine.seq;
     const bytes = venue.engine.snapshot();
