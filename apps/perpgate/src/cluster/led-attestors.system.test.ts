@@ -16,8 +16,7 @@ import { RunningCluster } from "./testing/running-cluster.js";
 
 describe.skipIf(isWithoutNatsServer())("attestors of cores that lead by turns", () => {
   test("votes of a machine whose core stands by count, whoever leads", async () => {
-    const node = await EvmNode.start(1);
-    onTestFinished(() => node.stop());
+    const node = await EvmNode.start(1, onTestFinished);
     const usdc = await node.token("USDC", 6);
     await node.mint(usdc, node.account(1), 1_000_000_000n);
     const chain = { rpc: node.url, vault: node.account(9), usdc };

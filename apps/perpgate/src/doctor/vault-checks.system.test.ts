@@ -7,8 +7,7 @@ import { DEFAULT_SETTINGS } from "../serve/settings.js";
 import { checkVaults } from "./vault-checks.js";
 
 test("a vault that pays, a cap below the terms, none there, another chain, a locked one", async () => {
-  const node = await EvmNode.start(1);
-  onTestFinished(() => node.stop());
+  const node = await EvmNode.start(1, onTestFinished);
   const usdc = await node.token("USDC", 6);
   const chain = new VaultChain(node, usdc, `0x${"ab".repeat(32)}`);
   expect((await chain.deploy()).result).toBe("ok");
@@ -52,8 +51,7 @@ test("a vault that pays, a cap below the terms, none there, another chain, a loc
   expect(await findings({}, { rpc: ["http://127.0.0.1:9"] })).toMatchObject([
     { check, status: "problem" },
   ]);
-  const other = await EvmNode.start(42_161);
-  onTestFinished(() => other.stop());
+  const other = await EvmNode.start(42_161, onTestFinished);
   expect((await findings({}, { rpc: [other.url] }))[0]).toMatchObject({ status: "problem" });
   expect((await chain.lock()).result).toBe("ok");
   expect(await findings()).toMatchObject([

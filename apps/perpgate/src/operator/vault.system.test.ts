@@ -14,13 +14,11 @@ const at = (name: string) => join(folder, name);
 const addresses = new Map<string, string>();
 const NAMES = ["gas", "a1", "a2", "a3", "guardian", "c1", "c2", "c3", "n1", "n2"];
 
-let node: EvmNode;
+const node = await EvmNode.start(31_337, afterAll);
+const token = await node.token("USDC", 6);
 let vault = "";
-let token = "";
 
 beforeAll(async () => {
-  node = await EvmNode.start(31_337);
-  token = await node.token("USDC", 6);
   for (const name of NAMES) {
     const { stdout } = await commandHere(["keygen", "wallet", at(name)]);
     addresses.set(name, stdout.trim());
@@ -30,10 +28,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await node.stop();
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function address(name: string): string {
   return addresses.get(name) ?? "";

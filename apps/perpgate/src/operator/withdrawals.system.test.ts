@@ -47,8 +47,7 @@ interface PayingChain {
 }
 
 async function startChain({ chain, chainId }: (typeof CHAINS)[number]): Promise<PayingChain> {
-  const node = await EvmNode.start(chainId);
-  onTestFinished(() => node.stop());
+  const node = await EvmNode.start(chainId, onTestFinished);
   const usdc = await node.token("USDC", 6);
   const from = node.account(DEPLOYER);
   const nonce = BigInt(String(await node.rpc("eth_getTransactionCount", [from, "latest"])));

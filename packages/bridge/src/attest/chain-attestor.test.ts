@@ -1,26 +1,16 @@
 /** Faults of the venue or of one vote, and restarts. */
 
-import type { Address } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { privateKeyFromSeed, publicKeyHex } from "../attestor-key.js";
 import { Attestors, SEEDS } from "../testing/attestors.js";
-import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { DOLLAR, startEvmChain } from "../testing/evm-node.js";
 import { RpcProxy } from "../testing/rpc-proxy.js";
 import { type DepositPort, VenueUnreachable } from "../venue-port.js";
 import { MAX_PAUSE_POLLS } from "./poll-plan.js";
 
-let node: EvmNode;
-let usdc: Address;
-let alice: Address;
-let vault: Address;
+const { node, usdc, alice, vault } = await startEvmChain(afterAll);
 let attestors: Attestors;
 let alices: number;
-
-beforeAll(async () => {
-  ({ node, usdc, alice, vault } = await startEvmChain());
-}, 120_000);
-
-afterAll(() => node?.stop());
 
 beforeEach(async () => {
   attestors = new Attestors(await node.timeMs());

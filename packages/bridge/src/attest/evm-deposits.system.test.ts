@@ -2,18 +2,19 @@
 
 import type { Token } from "@perpgate/protocol";
 import type { Address } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { Attestors } from "../testing/attestors.js";
 import { DOLLAR, EvmNode, startEvmChain } from "../testing/evm-node.js";
 import { VaultChain } from "../testing/vault-chain.js";
 
-let node: EvmNode;
-let other: EvmNode;
-let usdc: Address;
-let usdt: Address;
-let alice: Address;
-let bob: Address;
-let vault: Address;
+const [{ node, usdc, alice, vault }, other] = await Promise.all([
+  startEvmChain(afterAll),
+  EvmNode.start(42_161, afterAll),
+]);
+const bob = node.account(2);
+const usdt = await node.token("USDT", 6);
+await node.mint(usdt, alice, 1_000_000n * DOLLAR);
+await node.mint(usdc, bob, 1_000_000n * DOLLAR);
 let attestors: Attestors;
 let alices: number;
 
@@ -21,19 +22,6 @@ function settings(at: EvmNode, chainId: number) {
   const tokens = { USDC: { contract: usdc }, USDT: { contract: usdt } };
   return { rpc: [at.url], chainId, vault, tokens, confirmations: 3 };
 }
-
-beforeAll(async () => {
-  [{ node, usdc, alice, vault }, other] = await Promise.all([
-    startEvmChain(),
-    EvmNode.start(42_161),
-  ]);
-  bob = node.account(2);
-  usdt = await node.token("USDT", 6);
-  await node.mint(usdt, alice, 1_000_000n * DOLLAR);
-  await node.mint(usdc, bob, 1_000_000n * DOLLAR);
-}, 120_000);
-
-afterAll(() => Promise.all([node?.stop(), other?.stop()]));
 
 beforeEach(async () => {
   attestors = new Attestors(await node.timeMs());

@@ -1,28 +1,17 @@
 /** Two of three attestors with a real engine: one lies or is offline. */
 
-import type { Address } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { privateKeyFromSeed, type SignedVote, signVote } from "../index.js";
 import { Attestors, SEEDS } from "../testing/attestors.js";
 import { type EngineVenue, VENUE_ID } from "../testing/engine-venue.js";
-import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { DOLLAR, startEvmChain } from "../testing/evm-node.js";
 import { RpcProxy } from "../testing/rpc-proxy.js";
 
-let node: EvmNode;
-let usdc: Address;
-let alice: Address;
-let mallory: Address;
-let vault: Address;
+const { node, usdc, alice, vault } = await startEvmChain(afterAll);
+const mallory = node.account(3);
 let attestors: Attestors;
 let venue: EngineVenue;
 let id: number;
-
-beforeAll(async () => {
-  ({ node, usdc, alice, vault } = await startEvmChain());
-  mallory = node.account(3);
-}, 120_000);
-
-afterAll(() => node?.stop());
 
 beforeEach(async () => {
   attestors = new Attestors(await node.timeMs(), 3, 2);

@@ -1,24 +1,14 @@
 /** Confirmations, and reorganisations before and after crediting. */
 
 import { Registry } from "prom-client";
-import type { Address } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { observeBridge } from "../index.js";
 import { Attestors } from "../testing/attestors.js";
-import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { DOLLAR, startEvmChain } from "../testing/evm-node.js";
 
-let node: EvmNode;
-let usdc: Address;
-let alice: Address;
-let vault: Address;
+const { node, usdc, alice, vault } = await startEvmChain(afterAll);
 let attestors: Attestors;
 let alices: number;
-
-beforeAll(async () => {
-  ({ node, usdc, alice, vault } = await startEvmChain());
-}, 120_000);
-
-afterAll(() => node?.stop());
 
 beforeEach(async () => {
   attestors = new Attestors(await node.timeMs());

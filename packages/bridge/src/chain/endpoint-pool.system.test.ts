@@ -1,26 +1,16 @@
 /** Endpoints that are down, slow, lying or stuck, in front of a real node. */
 
-import type { Address } from "viem";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MAX_PAUSE_POLLS } from "../attest/poll-plan.js";
 import { AttestorHealth } from "../attestor-health.js";
 import { Attestors } from "../testing/attestors.js";
-import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { DOLLAR, startEvmChain } from "../testing/evm-node.js";
 import { RpcProxy } from "../testing/rpc-proxy.js";
 
-let node: EvmNode;
-let usdc: Address;
-let alice: Address;
-let vault: Address;
+const { node, usdc, alice, vault } = await startEvmChain(afterAll);
 let attestors: Attestors;
 let proxies: RpcProxy[];
 let id: number;
-
-beforeAll(async () => {
-  ({ node, usdc, alice, vault } = await startEvmChain());
-}, 120_000);
-
-afterAll(() => node?.stop());
 
 beforeEach(async () => {
   proxies = await Promise.all([1, 2, 3].map(() => RpcProxy.start(node.url)));

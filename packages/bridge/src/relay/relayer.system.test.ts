@@ -11,7 +11,7 @@ import {
   toHex,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { EvmNode } from "../testing/evm-node.js";
 import { RpcProxy } from "../testing/rpc-proxy.js";
 import { ATTESTORS, VaultChain } from "../testing/vault-chain.js";
@@ -19,14 +19,9 @@ import { signVaultData } from "../vault/typed-data.js";
 import type { VenueTerms } from "../venue-port.js";
 import { type RelayEvent, Relayer } from "./relayer.js";
 
-const PATIENCE_MS = 180_000;
-let node: EvmNode;
+const node = await EvmNode.start(1, afterAll);
 let chain: VaultChain;
 
-beforeAll(async () => {
-  node = await EvmNode.start(1);
-}, PATIENCE_MS);
-afterAll(() => node?.stop());
 beforeEach(async () => {
   chain = new VaultChain(node, await node.token("USDC", 6));
   expect((await chain.deploy()).result).toBe("ok");

@@ -24,6 +24,8 @@ const SPLITTER_ABI = parseAbi(["function pay(address[] tokens, address[] to, uin
 const ODD_ABI = parseAbi(["function shout(address to, uint256 value)"]);
 const NO_ARGUMENTS_ABI = parseAbi(["constructor()"]);
 
+type AtEnd = (stop: () => Promise<void>) => void;
+
 export class EvmNode {
   private accounts: readonly Address[] = [];
 
@@ -32,7 +34,8 @@ export class EvmNode {
     private readonly process: ChildProcess,
   ) {}
 
-  static async start(chainId: number): Promise<EvmNode> {
+  /** `atEnd` is when it stops: `afterAll` for a node that all tests of a file share. */
+  static async start(chainId: number, atEnd: AtEnd): Promise<EvmNode> {
     const script = fileURLToPath(new URL("./hardhat-node.mjs", import.meta.url));
     const env = { ...process.env, CHAIN_ID: String(chainId) };
     const child = fork(script, { env, execArgv: [], stdio: "inherit" });
@@ -41,13 +44,14 @@ export class EvmNode {
     });
     const [port] = await Promise.race([once(child, "message"), ended]);
     const node = new EvmNode(`http://127.0.0.1:${String(port)}`, child);
+    atEnd(() => node.stop());
     const accounts = await node.rpc("eth_accounts", []);
     if (!Array.isArray(accounts)) throw new Error("no accounts");
     node.accounts = accounts.map((account) => getAddress(String(account)));
     return node;
   }
 
-  async stop(): Promise<void> {
+  private async stop(): Promise<void> {
     const ended = once(this.process, "exit");
     this.process.disconnect();
     await ended;
@@ -200,8 +204,8 @@ export interface EvmChain {
 }
 
 /** A node of Ethereum's chain id with one token. */
-export async function startEvmChain(): Promise<EvmChain> {
-  const node = await EvmNode.start(1);
+export async function startEvmChain(atEnd: AtEnd): Promise<EvmChain> {
+  const node = await EvmNode.start(1, atEnd);
   const alice = node.account(1);
   const usdc = await node.token("USDC", 6);
   await node.mint(usdc, alice, 1_000_000n * DOLLAR);

@@ -3,7 +3,7 @@
 import { Random } from "@perpgate/protocol/random";
 import { type Hex, parseSignature, serializeSignature } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { EvmNode } from "../testing/evm-node.js";
 import {
   ATTESTORS,
@@ -21,16 +21,9 @@ const SIGNATURE_ROUNDS = 150;
 const STEPS = 500;
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-let node: EvmNode;
-let chain: VaultChain;
-
-beforeAll(async () => {
-  node = await EvmNode.start(31_337);
-  chain = new VaultChain(node, await node.token("USDC", 6));
-  await chain.deploy();
-});
-
-afterAll(() => node.stop());
+const node = await EvmNode.start(31_337, afterAll);
+const chain = new VaultChain(node, await node.token("USDC", 6));
+await chain.deploy();
 
 test(`quorum check, seed ${SEED}: accepted exactly where the model accepts`, async () => {
   const random = new Random(SEED);

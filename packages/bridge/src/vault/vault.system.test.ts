@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { type Address, type Hex, parseSignature, serializeSignature } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EvmNode } from "../testing/evm-node.js";
 import {
   ATTESTORS,
@@ -32,20 +32,13 @@ const HOLDINGS = 50_000_000_000n;
 const DOLLAR = 1_000_000n;
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-let node: EvmNode;
-let chain: VaultChain;
-let snapshot: string;
-let vault: Address;
+const node = await EvmNode.start(31_337, afterAll);
+const chain = new VaultChain(node, await node.contract("HostileToken"));
+await chain.deploy();
+const { vault } = chain;
+await node.mint(chain.token, vault, HOLDINGS);
+let snapshot = await node.snapshot();
 const branches = vaultBranches();
-
-beforeAll(async () => {
-  node = await EvmNode.start(31_337);
-  chain = new VaultChain(node, await node.contract("HostileToken"));
-  await chain.deploy();
-  vault = chain.vault;
-  await node.mint(chain.token, vault, HOLDINGS);
-  snapshot = await node.snapshot();
-});
 
 beforeEach(async () => {
   await node.revert(snapshot);
@@ -56,8 +49,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const hash of chain.hashes.splice(0)) await branches.add(node, hash);
 });
-
-afterAll(() => node.stop());
 
 async function expectOk(outcome: Promise<Outcome>): Promise<Outcome> {
   const done = await outcome;

@@ -11,7 +11,7 @@ import { EvmNode, RpcProxy } from "@perpgate/bridge/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
 import type { AttestedDeposit, BridgeInfo } from "@perpgate/protocol";
 import { voteText } from "@perpgate/protocol/core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import { MetricsReading } from "../../testing/metrics-text.js";
 import {
@@ -32,17 +32,10 @@ import {
 /** For slow process starts, and for the pause after a failed RPC. */
 const PATIENCE_MS = 180_000;
 
-let node: EvmNode;
-let chain: ChainSetting;
-
-beforeAll(async () => {
-  node = await EvmNode.start(1);
-  const usdc = await node.token("USDC", 6);
-  for (const owner of [1, 2]) await node.mint(usdc, node.account(owner), 1_000_000_000n);
-  chain = { rpc: node.url, vault: node.account(9), usdc };
-}, PATIENCE_MS);
-
-afterAll(() => node?.stop());
+const node = await EvmNode.start(1, afterAll);
+const usdc = await node.token("USDC", 6);
+for (const owner of [1, 2]) await node.mint(usdc, node.account(owner), 1_000_000_000n);
+const chain: ChainSetting = { rpc: node.url, vault: node.account(9), usdc };
 
 function depositor(url: string, number = 1): ProcessClient {
   return new ProcessClient(url, chainWallet(number));

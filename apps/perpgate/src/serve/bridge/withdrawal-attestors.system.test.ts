@@ -12,17 +12,13 @@ import { ATTESTORS, EvmNode, keysOf } from "@perpgate/bridge/testing";
 import type { OpenWithdrawal } from "@perpgate/protocol";
 import { TestCosigner } from "@perpgate/protocol/testing";
 import { newLogKey } from "@perpgate/venue";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../testing/perpgate-process.js";
 import { MEMBERS } from "./testing/attested-venue.js";
 import { PayingVenue } from "./testing/paying-venue.js";
 
 const PATIENCE_MS = 180_000;
-let node: EvmNode;
-beforeAll(async () => {
-  node = await EvmNode.start(1);
-}, PATIENCE_MS);
-afterAll(() => node?.stop());
+const node = await EvmNode.start(1, afterAll);
 
 /** A venue that answers with other open withdrawals than its log has. */
 const lying =
