@@ -1,11 +1,11 @@
 /** What the page shows and sends while something is not known yet, not live, or not taken by the market. */
 
-import { type RunningVenue, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
-import type { Market, Order, Position } from "@perpgate/protocol";
-import { newPrivateKey, PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
+import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import type { Market, Order } from "@perpgate/protocol";
+import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { createElement, type FunctionComponent } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AccountSummary } from "./account/account-summary.js";
 import CloseDialog from "./account/close-dialog.js";
 import { CloseForm } from "./account/close-form.js";
@@ -42,34 +42,26 @@ const RULES = {
   chains: [{ chain: "ethereum", tokens: ["USDC"] }],
 } as const;
 
-let venue: RunningVenue;
-let client: PerpgateClient;
-let session: Session;
-let markets: readonly Market[];
-let held: Position;
-
-beforeAll(async () => {
-  venue = await runVenue({ startMs: startAheadOfClients() }, afterAll);
-  client = new PerpgateClient({ url: venue.url });
-  await venue.setIndex("BTCUSD", 65_000);
-  const signIn = () => client.signIn({ account: privateKeyAccount(newPrivateKey()) });
-  session = await signIn();
-  const maker = await signIn();
-  const order = {
-    symbol: "BTCUSD",
-    type: "limit",
-    price: 65_000,
-    size: 0.01,
-    leverage: 5,
-  } as const;
-  await maker.placeOrder({ ...order, side: "short" });
-  await session.placeOrder({ ...order, side: "long" });
-  markets = await client.markets();
-  const [position] = await session.positions();
-  if (position === undefined) throw new Error("no position");
-  held = position;
-});
-afterAll(() => client?.close());
+const venue = await runVenue({ startMs: startAheadOfClients() }, afterAll);
+const client = new PerpgateClient({ url: venue.url });
+afterAll(() => client.close());
+await venue.setIndex("BTCUSD", 65_000);
+const signIn = () => client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+const session = await signIn();
+const maker = await signIn();
+const order = {
+  symbol: "BTCUSD",
+  type: "limit",
+  price: 65_000,
+  size: 0.01,
+  leverage: 5,
+} as const;
+await maker.placeOrder({ ...order, side: "short" });
+await session.placeOrder({ ...order, side: "long" });
+const markets = await client.markets();
+const [position] = await session.positions();
+if (position === undefined) throw new Error("no position");
+const held = position;
 
 function start(status: Market["status"] = "active") {
   const terminal = new Terminal(client);

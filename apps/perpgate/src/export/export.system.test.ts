@@ -4,13 +4,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import {
-  type RunningVenue,
-  runVenue,
-  startAheadOfClients,
-  Trader,
-} from "@perpgate/gateway/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runVenue, startAheadOfClients, Trader } from "@perpgate/gateway/testing";
+import { afterAll, describe, expect, test } from "vitest";
 import { MAIN, temporaryFolder } from "../testing/perpgate-process.js";
 import { TraderShell } from "../testing/trader-shell.js";
 
@@ -19,47 +14,31 @@ const PUBLIC = [["trades"], ["candles"], ["candles", "--price", "mark"], ["fundi
 const OWN = [["fills"], ["orders"], ["ledger"]];
 const HOUR_MS = 3_600_000;
 
-let at: RunningVenue;
-let shell: TraderShell;
-let folder = "";
+const at = await runVenue({ startMs: startAheadOfClients() }, afterAll);
+const folder = temporaryFolder(afterAll);
+const maker = await Trader.enter(at);
+const quote = (side: "long" | "short", price: number) =>
+  maker.place(maker.order({ side, type: "limit", price, margin: 1_000, leverage: 25 }));
+const shell = new TraderShell(at.url, afterAll);
+await at.setIndex("BTCUSD", 65_000);
+await shell.text("login");
+await quote("short", 65_100);
+await quote("long", 64_900);
+await shell.text("buy", "BTCUSD", "--size", "0.01");
+await shell.text("close", "BTCUSD", "--part", "50%");
+await shell.text("sell", "BTCUSD", "--size", "0.001", "--price", "65150", "--client-id", "mine-1");
+// An hour later the positions pay funding; the next fill books it.
+at.skip(HOUR_MS);
+await at.execute({ kind: "AskTime", stampMs: at.nowMs() });
+await at.setIndex("BTCUSD", 65_120);
+await at.advance(2_000);
+await quote("long", 65_150);
+await at.venue.history.flush();
+const fills = rowsOf(
+  await shell.text("export", "fills", "--data", at.directory, "--format", "ndjson"),
+);
 /** The shell's account in the folder. */
-let account = "";
-
-beforeAll(async () => {
-  at = await runVenue({ startMs: startAheadOfClients() }, afterAll);
-  folder = temporaryFolder(afterAll);
-  const maker = await Trader.enter(at);
-  const quote = (side: "long" | "short", price: number) =>
-    maker.place(maker.order({ side, type: "limit", price, margin: 1_000, leverage: 25 }));
-  shell = new TraderShell(at.url, afterAll);
-  await at.setIndex("BTCUSD", 65_000);
-  await shell.text("login");
-  await quote("short", 65_100);
-  await quote("long", 64_900);
-  await shell.text("buy", "BTCUSD", "--size", "0.01");
-  await shell.text("close", "BTCUSD", "--part", "50%");
-  await shell.text(
-    "sell",
-    "BTCUSD",
-    "--size",
-    "0.001",
-    "--price",
-    "65150",
-    "--client-id",
-    "mine-1",
-  );
-  // An hour later the positions pay funding; the next fill books it.
-  at.skip(HOUR_MS);
-  await at.execute({ kind: "AskTime", stampMs: at.nowMs() });
-  await at.setIndex("BTCUSD", 65_120);
-  await at.advance(2_000);
-  await quote("long", 65_150);
-  await at.venue.history.flush();
-  const fills = rowsOf(
-    await shell.text("export", "fills", "--data", at.directory, "--format", "ndjson"),
-  );
-  account = String(fills.find(({ role }) => role === "taker")?.account);
-});
+const account = String(fills.find(({ role }) => role === "taker")?.account);
 
 function rowsOf(ndjson: string): Row[] {
   return ndjson

@@ -1,22 +1,13 @@
 /** Commands of orders and positions, in this process, at a venue whose time the test moves. */
 
-import {
-  type RunningVenue,
-  runVenue,
-  startAheadOfClients,
-  Trader,
-} from "@perpgate/gateway/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { runVenue, startAheadOfClients, Trader } from "@perpgate/gateway/testing";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { TraderShell } from "../testing/trader-shell.js";
 
-let at: RunningVenue;
-let maker: Trader;
 let shell: TraderShell;
 
-beforeAll(async () => {
-  at = await runVenue({ startMs: startAheadOfClients() }, afterAll);
-  maker = await Trader.enter(at);
-});
+const at = await runVenue({ startMs: startAheadOfClients() }, afterAll);
+const maker = await Trader.enter(at);
 beforeEach(async () => {
   await at.setIndex("BTCUSD", 65_000);
   // Orders wait for the liquidations of a jump.

@@ -11,30 +11,24 @@ import {
 } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { RpcContractWallets } from "./contract-wallets.js";
 import type { SiweMessage } from "./siwe-message.js";
 import { FACTORY_ABI, FACTORY_CODE } from "./testing/contract-wallet-factory.js";
-import { LOCAL_CHAIN_ID, type LocalChain, startLocalChain } from "./testing/local-chain.js";
+import { LOCAL_CHAIN_ID, startLocalChain } from "./testing/local-chain.js";
 import { checkWalletSignature, parseSiweMessage } from "./testing/proofs.js";
 import { siweText } from "./testing/siwe-text.js";
 
-let chain: LocalChain;
-let factory: Address;
-let contracts: RpcContractWallets;
-
-beforeAll(async () => {
-  chain = await startLocalChain();
-  contracts = new RpcContractWallets(new Map([[LOCAL_CHAIN_ID, chain.url]]));
-  const { deployer, reader } = await clients();
-  const hash = await deployer.deployContract({ abi: FACTORY_ABI, bytecode: FACTORY_CODE });
-  const { contractAddress } = await reader.waitForTransactionReceipt({ hash });
-  if (!contractAddress) throw new Error("the factory has no address");
-  factory = contractAddress;
-});
-afterAll(() => chain?.stop());
+const chain = await startLocalChain();
+afterAll(() => chain.stop());
+const contracts = new RpcContractWallets(new Map([[LOCAL_CHAIN_ID, chain.url]]));
+const { deployer, reader } = await clients();
+const hash = await deployer.deployContract({ abi: FACTORY_ABI, bytecode: FACTORY_CODE });
+const { contractAddress } = await reader.waitForTransactionReceipt({ hash });
+if (!contractAddress) throw new Error("the factory has no address");
+const factory = contractAddress;
 
 async function clients() {
   const transport = http(chain.url);

@@ -3,7 +3,7 @@
  * concurrently, one over REST and one over a socket. The log decides; each answer, the order and the
  * fills must agree with its order.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { type Frame, StreamClient } from "../ws/testing/stream-client.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
@@ -11,16 +11,11 @@ import { Trader } from "./testing/trader.js";
 const ROUNDS = 24;
 const at = await runVenue({}, afterAll);
 const BID = { symbol: "BTCUSD", side: "long", type: "limit", leverage: 5, size: 0.02 };
-let owner: Trader;
-let partner: Trader;
-let other: Trader;
 let nonce = 0;
 
-beforeAll(async () => {
-  owner = await Trader.enter(at);
-  partner = await owner.again();
-  other = await Trader.enter(at);
-});
+const owner = await Trader.enter(at);
+const partner = await owner.again();
+const other = await Trader.enter(at);
 
 /** An amendment by the second session, over its socket. */
 function amendBy(socket: StreamClient, body: object): Promise<Frame> {

@@ -7,27 +7,24 @@ import type {
   RequestName,
   RequestTerms,
 } from "@perpgate/link";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type RunningVenue, runVenue } from "./testing/running-venue.js";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { runVenue } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 
-let at: RunningVenue;
 let links: EdgeLink[];
 let trader: Trader;
 
-beforeAll(async () => {
-  at = await runVenue(
-    {
-      limits: {
-        cancelsPerSecond: 0.001,
-        cancelsBurst: 20,
-        ordersPerSecond: 0.001,
-        ordersBurst: 10,
-      },
+const at = await runVenue(
+  {
+    limits: {
+      cancelsPerSecond: 0.001,
+      cancelsBurst: 20,
+      ordersPerSecond: 0.001,
+      ordersBurst: 10,
     },
-    afterAll,
-  );
-});
+  },
+  afterAll,
+);
 
 beforeEach(async () => {
   await at.setIndex("BTCUSD", 65_000);

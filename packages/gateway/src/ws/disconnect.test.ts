@@ -3,7 +3,7 @@
  */
 
 import { until } from "@perpgate/journal/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { HeldOrders } from "../venue/testing/held-orders.js";
 import { newFolder, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { newSessionKey, Trader } from "../venue/testing/trader.js";
@@ -32,10 +32,10 @@ async function careful(at: RunningVenue, trader: Trader): Promise<StreamClient> 
   return client;
 }
 
-let shared: RunningVenue;
-beforeAll(async () => {
-  shared = await runVenue({ sockets: { messagesPerSecond: 1e6, messagesBurst: 1e6 } }, afterAll);
-});
+const shared = await runVenue(
+  { sockets: { messagesPerSecond: 1e6, messagesBurst: 1e6 } },
+  afterAll,
+);
 // Sockets of the previous test may still be closing.
 beforeEach(() => until(() => shared.streams.size === 0));
 

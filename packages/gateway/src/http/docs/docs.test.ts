@@ -1,20 +1,12 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { SOCKET_OPERATIONS, STREAM_CHANNELS } from "@perpgate/protocol/operations";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type Answer,
-  ask,
-  type RunningGateway,
-  runGateway,
-} from "../../testing/running-gateway.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Answer, ask, runGateway } from "../../testing/running-gateway.js";
 
 const GUIDES = fileURLToPath(new URL("../../../../../docs/", import.meta.url));
-let at: RunningGateway;
 
-beforeAll(async () => {
-  at = await runGateway({ guides: GUIDES }, afterAll);
-});
+const at = await runGateway({ guides: GUIDES }, afterAll);
 
 async function page(path: string): Promise<Answer> {
   const answer = await ask(at.url + path);

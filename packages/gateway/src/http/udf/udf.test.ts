@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { ask, runGateway } from "../../testing/running-gateway.js";
-import { type RunningVenue, runVenue, START_MS } from "../../venue/testing/running-venue.js";
+import { runVenue, START_MS } from "../../venue/testing/running-venue.js";
 import { Trader } from "../../venue/testing/trader.js";
 
 const MINUTE = 60;
 const START = START_MS / 1_000;
-let at: RunningVenue;
 
 /** A request as the library's adapter sends it: the parameters in its order, encoded. */
 async function feed(path: string, parameters: Record<string, string | number> = {}) {
@@ -20,24 +19,22 @@ async function bars(parameters: Record<string, string | number>) {
 }
 
 /** One trade each: 12:00, 12:01, 12:07 and, on the next day, 01:00. */
-beforeAll(async () => {
-  at = await runVenue({ server: { udf: true } }, afterAll);
-  const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
-  for (const [price, waitMs] of [
-    [65_000, 60_000],
-    [65_010, 360_000],
-    [64_990, 13 * 3_600_000 - 420_000],
-    [65_020, 0],
-  ] as const) {
-    expect((await maker.place(maker.limit("short", price))).status).toBe(200);
-    expect((await taker.place(taker.order())).status).toBe(200);
-    await maker.send("/v1/orders/cancel-all", {});
-    if (waitMs === 0) continue;
-    at.skip(waitMs);
-    await at.execute({ kind: "AskTime", stampMs: at.nowMs() });
-    await at.setIndex("BTCUSD", 65_000);
-  }
-});
+const at = await runVenue({ server: { udf: true } }, afterAll);
+const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
+for (const [price, waitMs] of [
+  [65_000, 60_000],
+  [65_010, 360_000],
+  [64_990, 13 * 3_600_000 - 420_000],
+  [65_020, 0],
+] as const) {
+  expect((await maker.place(maker.limit("short", price))).status).toBe(200);
+  expect((await taker.place(taker.order())).status).toBe(200);
+  await maker.send("/v1/orders/cancel-all", {});
+  if (waitMs === 0) continue;
+  at.skip(waitMs);
+  await at.execute({ kind: "AskTime", stampMs: at.nowMs() });
+  await at.setIndex("BTCUSD", 65_000);
+}
 
 describe("/udf", () => {
   test("config: search instead of groups, the resolutions that candles come in", async () => {

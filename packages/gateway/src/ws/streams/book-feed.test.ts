@@ -6,8 +6,8 @@
 import { setImmediate } from "node:timers/promises";
 import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { runVenue } from "../../venue/testing/running-venue.js";
 import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
 import { OrderFlow } from "../testing/order-flow.js";
 import type { Frame } from "../testing/stream-client.js";
@@ -19,15 +19,10 @@ interface Reader extends ConnectedPair {
   leave(): void;
 }
 
-let at: RunningVenue;
-let flow: OrderFlow;
-
-beforeAll(async () => {
-  at = await runVenue({}, afterAll);
-  flow = new OrderFlow(at.venue, new Random(5), at.nowMs);
-  await flow.signIn();
-  await flow.run(200);
-});
+const at = await runVenue({}, afterAll);
+const flow = new OrderFlow(at.venue, new Random(5), at.nowMs);
+await flow.signIn();
+await flow.run(200);
 
 class Stage {
   private constructor(
