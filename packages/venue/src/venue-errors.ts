@@ -42,7 +42,10 @@ export class HistoryLost extends Error {
 /** A history row differs from what was written. The history can be rebuilt from the log. */
 export class HistoryDamaged extends Error {
   override readonly name = "HistoryDamaged";
-  constructor(reason: string, options?: ErrorOptions) {
+  constructor(
+    readonly reason: string,
+    options?: ErrorOptions,
+  ) {
     super(`the history is damaged: ${reason}`, options);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { type ClientIdWords, clientIdOf } from "@perpgate/protocol/client-order-id";
 import { parentOf } from "@perpgate/protocol/core";
+import type { History } from "../history/history.js";
 import type { NonceOrClientId } from "../history/history-reader.js";
 import type { Place } from "../history/history-table.js";
 import { clientIdPlace, keyOf } from "../history/keys.js";
@@ -59,16 +60,19 @@ interface PageSpan extends Span {
   readonly beginsMs: number;
 }
 
+/** The blocks of a history, for reads of it. */
+type ReadBlocks = BlockTimes & Pick<History, "read">;
+
 export class ArchivedRows {
   constructor(
     private readonly query: ArchiveQuery,
-    private readonly blocks: BlockTimes,
+    private readonly blocks: ReadBlocks,
     private readonly venueId: () => string | null,
   ) {}
 
   /** @throws {ArchiveUnusable} unless the archive has all commands up to `position`, of the same past. */
   async need(position: number, reader: number): Promise<void> {
-    const block = this.blockUpTo(position);
+    const block = await this.blocks.read(() => this.blockUpTo(position));
     const hash = `SELECT encode(sha256(header), 'hex') FROM block_rows WHERE number = ${block?.number ?? 0}`;
     const sql = `SELECT venue, position, (${hash}) FROM archive`;
     const [[venue, held, archivedHash] = []] = await this.query(sql, reader);
@@ -130,7 +134,10 @@ export class ArchivedRows {
   /** An order of the account. */
   async order(account: number, id: number): Promise<PlacedRow | undefined> {
     const placed = parentOf(id);
-    const times = within("orders", this.spanOf({ seq: placed - 1 }, { seq: placed + 1 }));
+    const span = await this.blocks.read(() =>
+      this.spanOf({ seq: placed - 1 }, { seq: placed + 1 }),
+    );
+    const times = within("orders", span);
     const where = `id = ${id} AND account = ${account} AND ${times}`;
     const sql = `${selectOf("orders")} WHERE ${where}`;
     const [row] = await this.rowsOf("orders", sql, account);
@@ -147,7 +154,7 @@ export class ArchivedRows {
     reader: number,
     sqlOf: (times: string, limit: number) => string,
   ): Promise<PlacedRow[]> {
-    const bounds = this.spanOf(after, before);
+    const bounds = await this.blocks.read(() => this.spanOf(after, before));
     const whole = {
       fromMs: Math.max(fromMs, bounds.fromMs),
       toMs: Math.min(toMs, bounds.toMs),

@@ -18,6 +18,7 @@ const ROWS_PER_TURN = 128;
 interface AckSource {
   readonly isClosed: boolean;
   acksBetween(first: number, last: number, limit: number): AckRow[];
+  read<T>(work: () => T): Promise<T>;
 }
 
 class AckTree {
@@ -62,7 +63,8 @@ export class AckTrees {
     const tree = new AckTree();
     for (let from = firstPosition; ; await nextTurn()) {
       if (this.source.isClosed) throw new Error("the history is closed");
-      const page = this.source.acksBetween(from, lastPosition, ROWS_PER_TURN);
+      const { source } = this;
+      const page = await source.read(() => source.acksBetween(from, lastPosition, ROWS_PER_TURN));
       for (const ack of page) tree.add(ack);
       if (page.length < ROWS_PER_TURN) return tree;
       from = page.at(-1)!.seq + 1;

@@ -1,5 +1,6 @@
 /** Lists whose filter is no part of the key: entries are read until the page is full, up to a bound. */
 import type { Entry } from "./history-table.js";
+import { missingIn, type RowsMissing } from "./store-read.js";
 
 /** Entries that one list reads at most: about 15 ms of work where all are left out without their rows. */
 export const MAX_LOOKUPS = 10_000;
@@ -26,14 +27,26 @@ export function filteredRows<T>(
   const rows: T[] = [];
   let read = 0;
   let leftOut = 0;
+  // Rows that are not fetched yet: it goes on as if they were in the page, so that they are fetched together.
+  let missing: RowsMissing | undefined;
+  let notFetched = 0;
+  const end = (stoppedAt: number | null): FilteredRows<T> => {
+    if (missing !== undefined) throw missing;
+    return { rows, read, stoppedAt };
+  };
   for (const entry of entries) {
     read++;
     const id = idOf(entry);
-    const row = rowOf(id, entry);
-    if (row === null) leftOut++;
-    else if (row !== undefined) rows.push(row);
-    if (rows.length >= limit) break;
-    if (read === MAX_LOOKUPS || leftOut === MAX_LEFT_OUT) return { rows, read, stoppedAt: id };
+    try {
+      const row = rowOf(id, entry);
+      if (row === null) leftOut++;
+      else if (row !== undefined) rows.push(row);
+    } catch (error) {
+      missing = missingIn(error);
+      notFetched++;
+    }
+    if (rows.length + notFetched >= limit) break;
+    if (read === MAX_LOOKUPS || leftOut + notFetched >= MAX_LEFT_OUT) return end(id);
   }
-  return { rows, read, stoppedAt: null };
+  return end(null);
 }

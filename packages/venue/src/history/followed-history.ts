@@ -24,7 +24,15 @@ import type { HistoryEdge } from "./retention.js";
 import { RowTail, TAIL_TABLES } from "./row-tail.js";
 import { Slice } from "./slice.js";
 import type { Database } from "./sqlite.js";
-import { StoredTable } from "./stored-table.js";
+import {
+  FetchedRows,
+  FetchedTable,
+  missingIn,
+  type PastRead,
+  type Ran,
+  type RunningRead,
+} from "./store-read.js";
+import type { StoreReader } from "./thread/store-reader.js";
 
 /** A slice that the thread has closed. */
 export interface MadeSlice {
@@ -93,6 +101,14 @@ export class FollowedHistory extends History {
   private failure: Error | undefined;
   private readonly outboxCommands: number;
   private changesKeptFrom = Number.POSITIVE_INFINITY;
+  /** Undefined: this thread reads the store itself. */
+  private reader: StoreReader | undefined;
+  private readonly running: RunningRead = { rows: undefined };
+  /** Numbers of the reads that have begun and not ended, ascending. */
+  private readonly reads = new Set<number>();
+  private lastRead = 0;
+  /** Written slices, each with the last read that had begun by then: a read may have fetched before that. */
+  private lingering: { readonly slice: Slice; readonly read: number }[] = [];
   walBytes = 0;
 
   /** The next command is the one after `position`. */
@@ -175,8 +191,10 @@ export class FollowedHistory extends History {
   }
 
   /** The store has everything up to where `pass` was called. */
-  begin({ environment, held }: HistoryStore): void {
-    for (const name of TABLES) this.tables[name].use(new StoredTable(environment, name));
+  begin({ environment, held }: HistoryStore, reader?: StoreReader): void {
+    const { running } = this;
+    for (const name of TABLES) this.tables[name].use(new FetchedTable(environment, name, running));
+    this.reader = reader;
     this.environment = environment;
     this.durableHeld = held;
     this.madeHeld = held;
@@ -226,6 +244,7 @@ export class FollowedHistory extends History {
       const { slice } = this.received.shift()!;
       this.receivedBytes -= slice.length;
       this.receivedRows -= slice.count;
+      if (this.reads.size > 0) this.lingering.push({ slice, read: this.lastRead });
     }
     this.showSlices();
     this.flushes = settled(this.flushes, held.position);
@@ -239,6 +258,50 @@ export class FollowedHistory extends History {
 
   onLogOnDisk(batches: number): void {
     this.maker?.onLogOnDisk(batches);
+  }
+
+  override beginRead(): PastRead {
+    const { reader } = this;
+    if (reader === undefined) return super.beginRead();
+    const number = ++this.lastRead;
+    const rows = new FetchedRows();
+    this.reads.add(number);
+    return {
+      run: (work) => this.run(reader, rows, work),
+      end: () => this.endRead(number),
+    };
+  }
+
+  private run<T>(reader: StoreReader, rows: FetchedRows, work: () => T): Ran<T> {
+    const { running } = this;
+    const outer = running.rows;
+    running.rows = rows;
+    try {
+      return { isDone: true, value: work() };
+    } catch (error) {
+      missingIn(error);
+      return { isDone: false, fetched: this.fetch(reader, rows) };
+    } finally {
+      running.rows = outer;
+    }
+  }
+
+  /**
+   * The store has the rows up to D = `durable` when a read begins, and slices after D stay until it ends. Its
+   * fetches find the store at positions from D on. Once the slices up to the last of these are here, each range
+   * has the same rows, those up to `made`: none is missing, and one that the store has too is found by its key.
+   */
+  private async fetch(reader: StoreReader, rows: FetchedRows): Promise<void> {
+    const position = await reader.fetch(rows);
+    if (this.made < position) await this.whenMade(position, REACH_MS);
+  }
+
+  private endRead(number: number): void {
+    this.reads.delete(number);
+    if (this.lingering.length === 0) return;
+    const [oldest = Number.POSITIVE_INFINITY] = this.reads;
+    this.lingering = this.lingering.filter(({ read }) => read >= oldest);
+    this.showSlices();
   }
 
   reached(): Promise<void> | undefined {
@@ -270,6 +333,7 @@ export class FollowedHistory extends History {
   async abandon(): Promise<void> {
     this.isClosed = true;
     this.halt();
+    this.reader?.abandon();
     await this.maker?.abandon();
     this.closeStore();
   }
@@ -280,6 +344,7 @@ export class FollowedHistory extends History {
     this.halt();
     // First: the last connection that closes moves the write-ahead file into the store's, and may write.
     this.closeStore();
+    await this.reader?.close();
     try {
       await this.maker?.close();
     } catch (error) {
@@ -320,8 +385,7 @@ export class FollowedHistory extends History {
   /** `withinMs`: it rejects afterwards. */
   private whenMade(position: number, withinMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const late = () =>
-        reject(new ApiError("lagging", { position }, { details: { retryAfterMs: 1_000 } }));
+      const late = () => reject(this.lagging(position));
       const timer = withinMs === undefined ? undefined : setTimeout(late, withinMs);
       const done = (settle: () => void) => () => {
         clearTimeout(timer);
@@ -335,6 +399,11 @@ export class FollowedHistory extends History {
     });
   }
 
+  /** The refusal of a read that has waited too long. */
+  lagging(position = this.made): ApiError {
+    return new ApiError("lagging", { position }, { details: { retryAfterMs: 1_000 } });
+  }
+
   private stop(error: Error): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -344,8 +413,9 @@ export class FollowedHistory extends History {
   }
 
   private showSlices(): void {
+    const written = this.lingering.map(({ slice }) => slice);
     const made = this.received.map(({ slice }) => slice);
-    this.recent.splice(0, this.recent.length, ...made, ...this.tail.slices);
+    this.recent.splice(0, this.recent.length, ...written, ...made, ...this.tail.slices);
   }
 }
 

@@ -6,6 +6,7 @@ import { keyOf } from "./keys.js";
 import type { Entry } from "./row-codecs.js";
 import type { RowTable } from "./rows.js";
 import type { Slice } from "./slice.js";
+import { missingIn, type RowsMissing } from "./store-read.js";
 import type { StoredTable } from "./stored-table.js";
 
 export type { Entry };
@@ -60,10 +61,16 @@ export class HistoryTable implements RowTable {
 
   /** The entry at a place, in one of the groups. */
   getInGroups(groups: readonly number[], place: number, ordinal = 0): Buffer | undefined {
+    let missing: RowsMissing | undefined;
     for (const group of groups) {
-      const value = this.get(keyOf(group, place, ordinal));
-      if (value !== undefined) return value;
+      try {
+        const value = this.get(keyOf(group, place, ordinal));
+        if (value !== undefined && missing === undefined) return value;
+      } catch (error) {
+        missing = missingIn(error);
+      }
     }
+    if (missing !== undefined) throw missing;
     return undefined;
   }
 

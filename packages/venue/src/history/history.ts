@@ -16,6 +16,7 @@ import type { Held } from "./history-environment.js";
 import { HistoryReader } from "./history-reader.js";
 import type { RetentionOptions } from "./retention.js";
 import type { PlacedRow } from "./row-pages.js";
+import type { PastRead } from "./store-read.js";
 
 export interface HistoryEvents {
   /** A write failed; nothing more is written. */
@@ -31,6 +32,12 @@ export interface HistoryEvents {
   /** How far the archive is, for a retention that waits for it. */
   readonly archived?: (() => ArchiveHeld | undefined) | undefined;
 }
+
+/** Of a history that reads its store itself: complete at once. */
+const DIRECT_READ: PastRead = {
+  run: (work) => ({ isDone: true, value: work() }),
+  end: () => undefined,
+};
 
 export abstract class History extends HistoryReader {
   /** How much of the store is rebuilt, from 0 to 1. */
@@ -68,6 +75,46 @@ export abstract class History extends HistoryReader {
   /** Ends without writing the backlog, before the process exits. */
   abstract abandon(): Promise<void>;
   abstract close(): Promise<void>;
+
+  /** Begins a read that the caller runs, until it is complete. */
+  beginRead(): PastRead {
+    return DIRECT_READ;
+  }
+
+  /**
+   * Runs `work`, which reads this history, without reading the disk in this thread. It may run several times and
+   * must have no effect before it is complete.
+   *
+   * @throws {ApiError} `lagging` if the store does not answer in time
+   */
+  async read<T>(work: () => T): Promise<T> {
+    const read = this.beginRead();
+    try {
+      for (;;) {
+        const ran = read.run(work);
+        if (ran.isDone) return ran.value;
+        await ran.fetched;
+      }
+    } finally {
+      read.end();
+    }
+  }
+
+  /** The same for `work` that counts what it reads. */
+  async readCounted<T>(
+    onRead: (rows: number) => void,
+    work: (onRead: (rows: number) => void) => T,
+  ): Promise<T> {
+    let count = 0;
+    const result = await this.read(() => {
+      count = 0;
+      return work((rows) => {
+        count += rows;
+      });
+    });
+    onRead(count);
+    return result;
+  }
 
   /** What the last command changed for accounts; empty if it was skipped. */
   get lastChanges(): readonly ChangeRow[] {

@@ -8,6 +8,7 @@ import type { TableName } from "./history-environment.js";
 import type { Entry, HistoryTable, Place, PlaceRange } from "./history-table.js";
 import { MAX_ORDINAL, ordinalOf, placeOf } from "./keys.js";
 import { storedRow } from "./rows.js";
+import { missingIn, together } from "./store-read.js";
 
 /** Which rows: `after` and `before` are exclusive, and fromMs ≤ time < toMs. */
 export interface RowPageQuery {
@@ -129,11 +130,36 @@ export function firstBlockWhere(
   let low = 1;
   while (low < found.number) {
     const middle = Math.floor((low + found.number) / 2);
-    const block = blocks.block(middle);
+    const block = middleBlock(blocks, low, found.number);
     if (block !== undefined && isLike(block)) found = block;
     else low = middle + 1;
   }
   return found;
+}
+
+/** Steps of a search whose blocks are fetched at once. */
+const STEPS_AT_ONCE = 4;
+
+/** The block in the middle; if it is not fetched, it is fetched together with those of the search's next steps. */
+function middleBlock(
+  blocks: Pick<BlockTimes, "block">,
+  low: number,
+  high: number,
+  steps = STEPS_AT_ONCE,
+): BlockSpan | undefined {
+  const middle = Math.floor((low + high) / 2);
+  try {
+    return blocks.block(middle);
+  } catch (error) {
+    const missing = missingIn(error);
+    if (steps === 1 || low >= high) throw missing;
+    const halves: [number, number][] = [
+      [low, middle],
+      [middle + 1, high],
+    ];
+    together(halves, ([from, to]) => middleBlock(blocks, from, to, steps - 1));
+    throw missing;
+  }
 }
 
 /** The first place after this one. */

@@ -39,7 +39,16 @@ export class StoredTable {
   }
 
   /** Up to `limit` entries with from ≤ key < to; reads little further than the caller does. */
-  *range(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Generator<Entry> {
+  range(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Iterable<Entry> {
+    return this.inChunks(from, to, limit, isAscending);
+  }
+
+  private *inChunks(
+    from: Buffer,
+    to: Buffer,
+    limit: number,
+    isAscending: boolean,
+  ): Generator<Entry> {
     const { codec } = this;
     let [low, high] = [codec.keyCells(from), codec.keyCells(to)];
     let left = limit;

@@ -119,7 +119,7 @@ export class Promises {
   /** The list of a sealed block's acknowledgements; undefined if the block is not sealed. */
   async ackList(number: number): Promise<Buffer | undefined> {
     const { history } = this.source;
-    const block = history.block(number);
+    const block = await history.read(() => history.block(number));
     if (block === undefined) return undefined;
     return (await history.ackTrees.of(block, () => undefined)).list;
   }
@@ -159,8 +159,13 @@ export class Promises {
   }
 
   /** A block's path under the published checkpoint; undefined while it covers fewer blocks. */
-  blockPath(number: number, onRead: (rows: number) => void): readonly Buffer[] | undefined {
-    return blockPath(this.tree, this.log.published, number, onRead);
+  blockPath(
+    number: number,
+    onRead: (rows: number) => void,
+  ): Promise<readonly Buffer[] | undefined> {
+    const { tree, log, source } = this;
+    const { published } = log;
+    return source.history.readCounted(onRead, (count) => blockPath(tree, published, number, count));
   }
 
   /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
@@ -169,16 +174,21 @@ export class Promises {
     const sealed = await sealedAck(source.history, seq, onRead, isOrder);
     if (sealed === undefined || sealed === "not_sealed") return undefined;
     const keys = { logKey, successors: this.successors };
-    return orderProofText(source, tree, this.log.published, keys, sealed, onRead);
+    const { published } = this.log;
+    return source.history.readCounted(onRead, (count) =>
+      orderProofText(source, tree, published, keys, sealed, count),
+    );
   }
 
   /** What leads from the leaf at a seq to the published checkpoint; undefined while none covers its block. */
   async leafProof(seq: number): Promise<LeafProof | undefined> {
     const { source, tree, logKey, successors, log } = this;
-    if (log.published === undefined) return undefined;
+    const { published } = log;
+    if (published === undefined) return undefined;
     const sealed = await sealedAck(source.history, seq, () => undefined);
     if (sealed === undefined || sealed === "not_sealed") return undefined;
-    return leafProof(tree, log.published, { logKey, successors }, sealed, () => undefined);
+    const keys = { logKey, successors };
+    return source.history.read(() => leafProof(tree, published, keys, sealed, () => undefined));
   }
 
   /** The proof of an open withdrawal; null while no checkpoint covers its block. */
@@ -187,16 +197,14 @@ export class Promises {
   }
 
   /** A tile of the published tree; undefined beyond the published checkpoint. */
-  tile(level: number, index: number, width: number): Buffer | undefined {
-    return this.isPublished(level, index, width)
-      ? this.tree.tile({ level, index, width })
-      : undefined;
+  async tile(level: number, index: number, width: number): Promise<Buffer | undefined> {
+    if (!this.isPublished(level, index, width)) return undefined;
+    return this.source.history.read(() => this.tree.tile({ level, index, width }));
   }
 
-  bundle(index: number, width: number): Buffer | undefined {
-    return this.isPublished(0, index, width)
-      ? this.tree.bundle({ level: 0, index, width })
-      : undefined;
+  async bundle(index: number, width: number): Promise<Buffer | undefined> {
+    if (!this.isPublished(0, index, width)) return undefined;
+    return this.source.history.read(() => this.tree.bundle({ level: 0, index, width }));
   }
 
   private isPublished(level: number, index: number, width: number): boolean {

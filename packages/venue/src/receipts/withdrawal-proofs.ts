@@ -35,7 +35,9 @@ export class WithdrawalProofs {
     if (before !== undefined && cosigners.every(isCosigner)) return before.text;
     const sealed = await sealedAck(this.source.history, id, () => undefined);
     if (sealed === undefined || sealed === "not_sealed") return null;
-    const proof = leafProof(this.tree, published, this.keys, sealed, () => undefined);
+    const proof = await this.source.history.read(() =>
+      leafProof(this.tree, published, this.keys, sealed, () => undefined),
+    );
     if (proof === undefined) return before?.text ?? null;
     const text = encodeWithdrawalProof(proof);
     this.forgetEnded();

@@ -5,12 +5,14 @@
  */
 import type { LogSeq } from "@perpgate/journal";
 import { startWorker } from "@perpgate/journal/worker";
+import { ApiError } from "@perpgate/protocol/core";
 import type { SnapshotNotice } from "../checkpoint/snapshot-taker.js";
 import type { PackedBatches } from "../history/batch-packer.js";
 import type { FollowedHistory, RowMaker } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
 import type { Held } from "../history/history-environment.js";
 import { adoptHistory } from "../history/history-store.js";
+import { StoreReader } from "../history/thread/store-reader.js";
 import { HistoryLost } from "../venue-errors.js";
 import type { VenueLogger } from "../venue-options.js";
 import {
@@ -193,12 +195,22 @@ export class StoreKeeper implements RowMaker {
         throw new Error(`the rebuilt history ends at position ${store.held.position}`);
       }
       this.isLive = true;
+      const reader = this.data.commit === "thread" ? this.openReader() : undefined;
       if (Number.isFinite(this.onDisk)) this.post({ kind: "onDisk", batches: this.onDisk });
-      this.history.begin(store);
+      this.history.begin(store, reader);
       this.becomeLive();
     } catch (error) {
       this.fail(error instanceof Error ? error.message : String(error), false);
     }
+  }
+
+  private openReader(): StoreReader {
+    const { data, history } = this;
+    return new StoreReader(data.folder.history, {
+      onLate: () => history.lagging(),
+      onStopped: () => new ApiError("stopped", {}),
+      onFailure: (error) => this.fail(error.message, false),
+    });
   }
 
   private fail(message: string, isLost: boolean): void {

@@ -51,7 +51,12 @@ export function accountReads(venue: Venue, calls: AccountCalls, past: PastLists)
         if (readsPast(query)) await venue.history.reached();
         const onRead = noteRows(notes);
         // Open orders are in the store, however old they are.
-        if (query.status !== "all") return { result: openOrdersFor(views, account, query, onRead) };
+        if (query.status !== "all") {
+          const result = await views.readCounted(onRead, (count) =>
+            openOrdersFor(views, account, query, count),
+          );
+          return { result };
+        }
         if (isNamed(query)) {
           return { result: await past.ordersNamed(account, query, query, notes, onRead) };
         }
@@ -112,22 +117,25 @@ export function accountReads(venue: Venue, calls: AccountCalls, past: PastLists)
         return { result: proof };
       }),
     getDeposits: ({ session, query }, notes) =>
-      calls.run(session, notes, ({ account }) => {
-        const found = views.deposits(account, query);
+      calls.run(session, notes, async ({ account }) => {
+        const found = await views.read(() => views.deposits(account, query));
         notes.rows += found.read - found.rows.length;
         return { result: wholePage(found, query) };
       }),
     getDeposit: ({ session, params: { id: depositId } }, notes) =>
-      calls.run(session, notes, ({ account }) => {
-        const deposit = views.deposit(account, Number(depositId));
+      calls.run(session, notes, async ({ account }) => {
+        const deposit = await views.read(() => views.deposit(account, Number(depositId)));
         if (deposit === undefined) throw new ApiError("deposit_not_found", { depositId });
         return { result: deposit };
       }),
     getWithdrawals: ({ session, query }, notes) =>
-      calls.run(session, notes, ({ account }) => ({ result: views.withdrawals(account, query) })),
+      calls.run(session, notes, async ({ account }) => ({
+        result: await views.read(() => views.withdrawals(account, query)),
+      })),
     getWithdrawal: ({ session, params: { id: withdrawalId } }, notes) =>
-      calls.run(session, notes, ({ account }) => {
-        const withdrawal = views.withdrawal(account, Number(withdrawalId));
+      calls.run(session, notes, async ({ account }) => {
+        const id = Number(withdrawalId);
+        const withdrawal = await views.read(() => views.withdrawal(account, id));
         if (withdrawal === undefined) throw new ApiError("withdrawal_not_found", { withdrawalId });
         return { result: withdrawal };
       }),
@@ -150,7 +158,8 @@ async function preconfirm(
   const proof = await views.preconfirm(account, Number(ackNonce), onRead);
   if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
   if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
-  const path = promises?.blockPath(proof.block, onRead)?.map((hash) => `0x${hexFromBytes(hash)}`);
+  const hashes = await promises?.blockPath(proof.block, onRead);
+  const path = hashes?.map((hash) => `0x${hexFromBytes(hash)}`);
   const checkpoint = promises?.log.published?.note;
   const isCovered = path !== undefined && checkpoint !== undefined;
   return { ...proof, log: isCovered ? { checkpoint, path } : null };

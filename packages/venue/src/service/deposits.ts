@@ -77,7 +77,7 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
       return { result: { ...info, withdrawals: views.withdrawalRules } };
     },
     getOpenWithdrawals: async ({ query: { chain, after = "0" } }) => {
-      const { rows, next } = views.openWithdrawals(chain, Number(after));
+      const { rows, next } = await views.read(() => views.openWithdrawals(chain, Number(after)));
       const withdrawals = [];
       for (const row of rows) {
         const proof = (await venue.promises?.withdrawalProof(Number(row.withdrawalId))) ?? null;

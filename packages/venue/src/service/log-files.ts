@@ -15,8 +15,10 @@ export function logFiles({ promises }: Pick<Venue, "promises">): LogFiles {
     tlogSuccessors: () =>
       fileOf(promises === null ? undefined : JSON.stringify(promises.successors)),
     tlogPolicy: () => fileOf(promises?.policy),
-    tlogTile: ({ level, index, width, isEntries }) => ({
-      file: isEntries ? promises?.bundle(index, width) : promises?.tile(level, index, width),
+    tlogTile: async ({ level, index, width, isEntries }) => ({
+      file: await (isEntries
+        ? promises?.bundle(index, width)
+        : promises?.tile(level, index, width)),
     }),
     tlogAcks: async ({ block }, notes) => {
       const file = await promises?.ackList(block);

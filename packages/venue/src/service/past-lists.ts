@@ -15,11 +15,12 @@ import { wholePage } from "./whole-page.js";
 type EdgeNote = Pick<NotesInMaking, "historyBefore">;
 
 interface PastList<T> {
-  /** The page as far as the store has it. */
-  recent(query: RowsQuery): T[];
+  /** The page as far as the store has it. `onRead` gets the number of rows that are read. */
+  recent(query: RowsQuery, onRead: (rows: number) => void): T[];
   older(archive: ArchivedViews, query: RowsQuery): Promise<T[]>;
   /** The account that asks, or `PUBLIC_READER`. */
   readonly reader: number;
+  readonly onRead?: (rows: number) => void;
   idOf(row: T): string;
 }
 
@@ -74,11 +75,12 @@ export class PastLists {
     onRead: (rows: number) => void = NOTHING,
   ): Promise<Order[]> {
     return this.page<Order>(query, note, {
-      recent: (page) => {
+      recent: (page, onRead) => {
         const found = this.views.ordersNamed(account, names, page);
         onRead(found.read);
         return wholePage(found, page);
       },
+      onRead,
       older: (archive, page) => archive.ordersNamed(account, names, page),
       reader: account,
       idOf: ({ orderId }) => orderId,
@@ -93,7 +95,8 @@ export class PastLists {
     onRead: (rows: number) => void = NOTHING,
   ): Promise<LedgerEntry[]> {
     return this.page<LedgerEntry>(query, note, {
-      recent: (page) => this.views.ledger(account, page, onRead),
+      recent: (page, onRead) => this.views.ledger(account, page, onRead),
+      onRead,
       older: (archive, page) => archive.ledger(account, page, onRead),
       reader: account,
       idOf,
@@ -113,7 +116,7 @@ export class PastLists {
   async order(account: number, id: number): Promise<Order | undefined> {
     const { archive, views } = this;
     try {
-      return views.order(account, id);
+      return await views.read(() => views.order(account, id));
     } catch (error) {
       if (archive === undefined || !isNotKept(error)) throw error;
       try {
@@ -129,14 +132,16 @@ export class PastLists {
   private async page<T>(
     query: RowsQuery,
     note: EdgeNote,
-    { recent, older, reader, idOf }: PastList<T>,
+    { recent, older, reader, onRead = NOTHING, idOf }: PastList<T>,
   ): Promise<T[]> {
     const { views, archive } = this;
-    const page = recent(query);
-    const begins = Number(views.historyBefore?.position ?? 0);
-    // Of orders some that are older are there, too.
-    const inWindow = page.filter((row) => positionOf(idOf(row)) >= begins);
-    const edge = views.edgeInPage(query, inWindow.length);
+    const { page, inWindow, edge } = await views.readCounted(onRead, (count) => {
+      const page = recent(query, count);
+      const begins = Number(views.historyBefore?.position ?? 0);
+      // Of orders some that are older are there, too.
+      const inWindow = page.filter((row) => positionOf(idOf(row)) >= begins);
+      return { page, inWindow, edge: views.edgeInPage(query, inWindow.length) };
+    });
     if (edge === 0) return page;
     const { limit = USUAL_LIMIT, before, after } = query;
     const isAscending = after !== undefined;

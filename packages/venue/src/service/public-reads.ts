@@ -32,8 +32,8 @@ export function publicReads(
   readiness: readonly ReadinessProbe[] = [],
 ): PublicReads {
   const { views } = venue;
-  const blockNumbered = (number: number): Block => {
-    const block = views.block(number);
+  const blockNumbered = async (number: number): Promise<Block> => {
+    const block = await views.read(() => views.block(number));
     if (block === undefined) throw new ApiError("block_not_found", { number });
     return block;
   };
@@ -48,14 +48,16 @@ export function publicReads(
       await venue.history.reached();
       return { result: listed(symbol, await past.trades(symbol, query, notes)) };
     },
-    getCandles: ({ params: { symbol }, query }) => ({
-      result: listed(symbol, views.candles(symbol, query.resolution, query, query.price)),
+    getCandles: async ({ params: { symbol }, query }) => {
+      const { resolution, price } = query;
+      const candles = await views.read(() => views.candles(symbol, resolution, query, price));
+      return { result: listed(symbol, candles) };
+    },
+    getFunding: async ({ params: { symbol }, query }) => ({
+      result: listed(symbol, await views.read(() => views.funding(symbol, query))),
     }),
-    getFunding: ({ params: { symbol }, query }) => ({
-      result: listed(symbol, views.funding(symbol, query)),
-    }),
-    getBlock: ({ params: { number } }) => ({ result: blockNumbered(Number(number)) }),
-    getLatestBlock: () => ({ result: blockNumbered(views.lastBlock ?? 0) }),
+    getBlock: async ({ params: { number } }) => ({ result: await blockNumbered(Number(number)) }),
+    getLatestBlock: async () => ({ result: await blockNumbered(views.lastBlock ?? 0) }),
     getHonesty: () => ({ result: heldPromises(venue).honesty() }),
     getTime: () => ({ result: { time: views.timeMs } }),
     getStatus: () => {

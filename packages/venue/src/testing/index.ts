@@ -2,6 +2,7 @@
 export { FollowedHistory } from "../history/followed-history.js";
 export { openHistoryStore } from "../history/history-store.js";
 export { prepare } from "../history/sqlite.js";
+export { StoredTable } from "../history/stored-table.js";
 export { dataFolder } from "../recovery/data-folder.js";
 export { recover } from "../recovery/recover.js";
 export {

@@ -4,6 +4,8 @@ import { type ArchivedRows, PUBLIC_READER } from "../archive/archived-rows.js";
 import { accountGroup, NO_MARKET } from "../history/keys.js";
 import { fillsBehind, readLedger } from "../history/ledger-reader.js";
 import { ORDER_ROW } from "../history/order-row.js";
+import type { PlacedRow } from "../history/row-pages.js";
+import { together } from "../history/store-read.js";
 import { entryOf, paymentOf } from "./ledger-view.js";
 import { nameOf, type OrderNames, orderOf } from "./order-view.js";
 import { marketNumbers, orderPageOf, pageOf, type RowsQuery } from "./row-query.js";
@@ -41,7 +43,7 @@ export class ArchivedViews {
     const markets = marketNumbers(this.source, query.symbol);
     const groups = this.groupsOf(account, markets);
     const rows = await this.rows.page("orders", groups, orderPageOf(query, MAX_ROWS), account);
-    return rows.map(({ row }) => this.latest(account, row));
+    return this.latest(account, rows);
   }
 
   /** In any state. */
@@ -50,12 +52,14 @@ export class ArchivedViews {
     if (name === undefined) return [];
     const markets = marketNumbers(this.source, query.symbol);
     const rows = await this.rows.ordersNamed(account, markets, name, pageOf(query, MAX_ROWS));
-    return rows.map(({ row }) => this.latest(account, row));
+    return this.latest(account, rows);
   }
 
   async order(account: number, id: number): Promise<Order | undefined> {
     const found = await this.rows.order(account, id);
-    return found === undefined ? undefined : this.latest(account, found.row);
+    if (found === undefined) return undefined;
+    const [order] = await this.latest(account, [found]);
+    return order;
   }
 
   async ledger(
@@ -81,10 +85,15 @@ export class ArchivedViews {
   }
 
   /** An archive may be behind; the store has the orders that were open later than its window begins. */
-  private latest(account: number, row: readonly number[]): Order {
-    const market = row[ORDER_ROW.MARKET]!;
-    const kept = this.source.history.keptOrder(account, [market], row[ORDER_ROW.ID]!);
-    return orderOf(this.source, kept ?? row);
+  private latest(account: number, rows: readonly PlacedRow[]): Promise<Order[]> {
+    const { history } = this.source;
+    return history.read(() =>
+      together(rows, ({ row }) => {
+        const market = row[ORDER_ROW.MARKET]!;
+        const kept = history.keptOrder(account, [market], row[ORDER_ROW.ID]!);
+        return orderOf(this.source, kept ?? row);
+      }),
+    );
   }
 
   private groupsOf(account: number, markets: readonly number[]): number[] {

@@ -48,11 +48,15 @@ export async function sealedAck(
   onRead: (rows: number) => void,
   isWanted: (words: ArrayLike<number>) => boolean = () => true,
 ): Promise<SealedAck | "not_sealed" | undefined> {
-  const leaf = history.leaf(seq)?.leaf;
-  if (leaf === undefined) return undefined;
-  const words = wordsOfBytes(leaf);
-  if (!isWanted(words)) return undefined;
-  const block = history.block(promisedBlock(words, 0)!);
+  const found = await history.read(() => {
+    const leaf = history.leaf(seq)?.leaf;
+    if (leaf === undefined) return undefined;
+    const words = wordsOfBytes(leaf);
+    if (!isWanted(words)) return undefined;
+    return { leaf, words, block: history.block(promisedBlock(words, 0)!) };
+  });
+  if (found === undefined) return undefined;
+  const { leaf, words, block } = found;
   if (block === undefined) return "not_sealed";
   const tree = await history.ackTrees.of(block, onRead);
   return { leaf, words, block, ...tree.proof(seq) };

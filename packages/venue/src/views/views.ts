@@ -118,6 +118,19 @@ export class Views {
     this.attestation = new AttestationView(source);
   }
 
+  /** Runs reads of the past: `History.read`. */
+  read<T>(work: () => T): Promise<T> {
+    return this.source.history.read(work);
+  }
+
+  /** The same for `work` that counts what it reads. */
+  readCounted<T>(
+    onRead: (rows: number) => void,
+    work: (onRead: (rows: number) => void) => T,
+  ): Promise<T> {
+    return this.source.history.readCounted(onRead, work);
+  }
+
   /** Updates the indexes and caches; called for every command. */
   onCommand(applied: Applied): void {
     this.bookView.onCommand(applied);

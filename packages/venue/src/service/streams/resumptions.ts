@@ -13,6 +13,7 @@ import type { AnswerBodies, NotesInMaking, PrivateUpdate } from "@perpgate/link"
 import type { PrivateStreamName } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { RowWords } from "../../history/rows.js";
+import { missingIn, type PastRead, type RowsMissing } from "../../history/store-read.js";
 import type { Venue } from "../../venue.js";
 import type { EdgeFollower } from "./followers.js";
 import {
@@ -42,15 +43,25 @@ interface Reading {
 
 interface Waiting extends Reading {
   pageRows: number;
+  readonly past: PastRead;
   /** What was applied since it came, oldest first. */
   readonly tail: CommandChange[];
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** An answer and the rows that it has read. */
+interface Made {
+  /** Undefined: one command fills the page, which has to be longer. */
+  readonly answer: Answer | undefined;
+  readonly rows: number;
+}
+
 export class Resumptions {
   /** Reads that wait for their turn, by edge. */
   private readonly queues = new Map<EdgeFollower, Waiting[]>();
+  /** Reads whose rows are being fetched; then they wait for another turn. */
+  private readonly fetching = new Map<Waiting, EdgeFollower>();
   private turn: NodeJS.Immediate | undefined;
   /** The tails of the reads that are not answered, by account. */
   private readonly tails = new Map<number, Set<CommandChange[]>>();
@@ -59,6 +70,7 @@ export class Resumptions {
 
   async read(follower: EdgeFollower, reading: Reading): Promise<Answer> {
     const tail: CommandChange[] = [];
+    const past = this.venue.history.beginRead();
     const tails = this.tails.get(reading.account) ?? new Set();
     tails.add(tail);
     this.tails.set(reading.account, tails);
@@ -69,9 +81,10 @@ export class Resumptions {
       const reached = needsRows ? history.reached() : undefined;
       if (reached !== undefined) await reached;
       return await new Promise((resolve, reject) => {
-        this.enqueue(follower, { ...reading, tail, pageRows: PAGE_ROWS, resolve, reject });
+        this.enqueue(follower, { ...reading, tail, pageRows: PAGE_ROWS, past, resolve, reject });
       });
     } finally {
+      past.end();
       tails.delete(tail);
       if (tails.size === 0) this.tails.delete(reading.account);
     }
@@ -86,12 +99,19 @@ export class Resumptions {
   leave(follower: EdgeFollower): void {
     this.refuse(this.queues.get(follower) ?? []);
     this.queues.delete(follower);
+    for (const [waiting, each] of this.fetching) {
+      if (each !== follower) continue;
+      this.fetching.delete(waiting);
+      this.refuse([waiting]);
+    }
   }
 
   stop(): void {
     clearImmediate(this.turn);
     for (const queue of this.queues.values()) this.refuse(queue);
     this.queues.clear();
+    this.refuse([...this.fetching.keys()]);
+    this.fetching.clear();
   }
 
   private refuse(queue: readonly Waiting[]): void {
@@ -120,77 +140,92 @@ export class Resumptions {
 
   /** Returns the rows that it has read. */
   private answer(follower: EdgeFollower, waiting: Waiting): number {
-    const before = waiting.notes.rows;
+    const base = 1 + (waiting.since === undefined ? STATE_ROWS : 0);
     try {
-      const answer = this.answerTo(waiting);
-      if (answer === undefined) this.enqueue(follower, waiting);
-      else waiting.resolve(answer);
+      const ran = waiting.past.run(() => this.answerTo(waiting));
+      if (!ran.isDone) {
+        this.fetching.set(waiting, follower);
+        const again = () => this.fetching.delete(waiting) && this.enqueue(follower, waiting);
+        const refuse = (error: unknown) => this.fetching.delete(waiting) && waiting.reject(error);
+        void ran.fetched.then(again, refuse);
+        return base;
+      }
+      const { answer, rows } = ran.value;
+      waiting.notes.rows += rows;
+      if (answer === undefined) {
+        waiting.pageRows *= 2;
+        this.enqueue(follower, waiting);
+      } else waiting.resolve(answer);
+      return base + rows;
     } catch (error) {
       waiting.reject(error);
+      return base;
     }
-    return 1 + waiting.notes.rows - before + (waiting.since === undefined ? STATE_ROWS : 0);
   }
 
-  /** Undefined: one command fills the page, which has to be longer. */
-  private answerTo(waiting: Waiting): Answer | undefined {
+  private answerTo(waiting: Waiting): Made {
     const { seq, views, isStopped } = this.venue;
     // Its history is closed.
     if (isStopped) throw new ApiError("stopped", {});
     const { since } = waiting;
-    if (since === undefined) return { ...this.state(waiting), isGap: false };
+    if (since === undefined) return this.state(waiting, false);
     // Before the outbox begins, or beyond the end: of another log, or of one that lost its end.
-    if (since > seq || since + 1 < views.changesFrom)
-      return { ...this.state(waiting), isGap: true };
+    if (since > seq || since + 1 < views.changesFrom) return this.state(waiting, true);
     return this.page(waiting, since);
   }
 
-  private state({ stream, account, notes }: Waiting): Omit<Answer, "isGap"> {
+  private state({ stream, account }: Waiting, isGap: boolean): Made {
     const state = privateState(this.venue, stream, account);
-    notes.rows += state?.rows ?? 0;
     const updates = state === undefined ? [] : [state.update];
-    return { updates, seq: this.venue.seq, isLast: true };
+    const answer = { updates, seq: this.venue.seq, isLast: true, isGap };
+    return { answer, rows: state?.rows ?? 0 };
   }
 
-  private page(waiting: Waiting, since: number): Answer | undefined {
+  private page(waiting: Waiting, since: number): Made {
     const { venue } = this;
     const { made } = venue.history;
-    const { stream, account, notes, pageRows, tail } = waiting;
+    const { stream, account, pageRows, tail } = waiting;
     const page = venue.views.changesSince(account, since, pageRows);
     const isLast = page.length < pageRows;
     const end = isLast ? venue.seq : lastCompleteSeq(page);
     // One for the search of the page.
-    notes.rows += page.length + 1;
-    if (end === undefined) {
-      waiting.pageRows *= 2;
-      return undefined;
-    }
+    let rows = page.length + 1;
+    if (end === undefined) return { answer: undefined, rows };
     const own = page.filter(({ seq, row }) => seq <= end && isOfStream(row, stream));
     const updates: PrivateUpdate[] = [];
     let more = 0;
+    // It goes on without what is not fetched yet, so that all of it is fetched together.
+    let missing: RowsMissing | undefined;
     for (let from = 0; from < own.length; ) {
       const { seq } = own[from]!;
       if (more >= MORE_ROWS_PER_PAGE) {
-        notes.rows += more;
-        return { updates, seq: seq - 1, isLast: false, isGap: false };
+        if (missing !== undefined) throw missing;
+        const answer = { updates, seq: seq - 1, isLast: false, isGap: false };
+        return { answer, rows: rows + more };
       }
       let to = from;
       while (to < own.length && own[to]!.seq === seq) to++;
       const changed = own.slice(from, to).map(({ row }) => row);
-      const { update, rows } = updateOf(venue, stream, pastChange(venue, account, seq, changed));
-      updates.push(update);
-      more += rows;
       from = to;
+      try {
+        const read = updateOf(venue, stream, pastChange(venue, account, seq, changed));
+        updates.push(read.update);
+        more += read.rows;
+      } catch (error) {
+        missing = missingIn(error);
+      }
     }
-    notes.rows += more;
+    if (missing !== undefined) throw missing;
+    rows += more;
     for (const change of isLast ? tail : []) {
       if (change.seq <= made || change.seq <= since) continue;
-      const rows = change.rows.filter((row) => isOfStream(row, stream));
-      if (rows.length === 0) continue;
-      const read = updateOf(venue, stream, { ...change, rows });
+      const changed = change.rows.filter((row) => isOfStream(row, stream));
+      if (changed.length === 0) continue;
+      const read = updateOf(venue, stream, { ...change, rows: changed });
       updates.push(read.update);
-      notes.rows += change.rows.length + read.rows;
+      rows += change.rows.length + read.rows;
     }
-    return { updates, seq: end, isLast, isGap: false };
+    return { answer: { updates, seq: end, isLast, isGap: false }, rows };
   }
 }
 
