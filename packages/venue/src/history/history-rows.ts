@@ -47,6 +47,12 @@ export interface HistoryContext extends DepositContext, LedgerContext {
   writeMoney(account: number, words: Float64Array, at: number): void;
 }
 
+/**
+ * The format of what the projections keep, in snapshots. Another number: snapshots are not used any more, and the
+ * next start replays the whole log. The store's own format does not matter here.
+ */
+export const PROJECTION_FORMAT = 15;
+
 export class HistoryRows {
   readonly changes: ChangeProjection;
   readonly positions: PositionProjection;
@@ -99,7 +105,7 @@ export class HistoryRows {
     return day;
   }
 
-  /** What later rows build on; the same log gives the same bytes. */
+  /** What later rows build on, in `PROJECTION_FORMAT`; the same log gives the same bytes. */
   save(): Buffer {
     const writer = new ProjectedWriter();
     for (const part of this.kept) part.save(writer);

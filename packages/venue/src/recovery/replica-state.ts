@@ -12,8 +12,7 @@ import { randomFillSync } from "node:crypto";
 import { Engine, type HashSeed, RULE_SETS } from "@perpgate/engine";
 import { BlockBuilder } from "../blocks/block-builder.js";
 import { HASH_BYTES } from "../blocks/block-header.js";
-import { HISTORY_FORMAT } from "../history/history-environment.js";
-import { type HistoryContext, HistoryRows } from "../history/history-rows.js";
+import { type HistoryContext, HistoryRows, PROJECTION_FORMAT } from "../history/history-rows.js";
 import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
 import {
   type CommittedReserves,
@@ -83,7 +82,7 @@ export function encodeReplicaState(
       number: open.number,
       firstPosition: open.firstPosition,
       parentHash: open.parentHash.toString("hex"),
-      rows: HISTORY_FORMAT,
+      rows: PROJECTION_FORMAT,
       ...(listing.venueId === null ? {} : { venueId: listing.venueId }),
       ...(listing.upgradedAt === 0 ? {} : { upgradedAt: listing.upgradedAt }),
       ...(listing.reserves === null ? {} : { reserves: listing.reserves }),
@@ -147,7 +146,7 @@ interface Meta {
   readonly number: number;
   readonly firstPosition: number;
   readonly parentHash: string;
-  /** The format of the rows that the projections make. */
+  /** The format of what the projections keep. */
   readonly rows: number;
   readonly venueId?: string;
   readonly attestorHistory?: AttestorHistory;
@@ -162,7 +161,7 @@ function isMeta(value: unknown): value is Meta {
     number: isInteger,
     firstPosition: isInteger,
     parentHash: (field) => typeof field === "string" && field.length === 2 * HASH_BYTES,
-    rows: (field) => field === HISTORY_FORMAT,
+    rows: (field) => field === PROJECTION_FORMAT,
     venueId: isOptional(isHexOf(64)),
     upgradedAt: isOptional(isInteger),
     reserves: isOptional(isCommittedReserves),
