@@ -131,8 +131,11 @@ export function handleRead(operation: Operation): Handler {
   const shown = (result: unknown) =>
     success.type === "text/plain" ? new PlainText(String(result)) : result;
   if (access === "public") {
-    return handleByLink(operation, async ({ params, query, client }, link) => {
-      const onNotes: OnNotes = ({ historyBefore }) => showEdge(historyBefore, client);
+    return handleByLink(operation, async ({ params, query, client }, link, context) => {
+      const onNotes: OnNotes = ({ rows, historyBefore }) => {
+        showEdge(historyBefore, client);
+        if (rows > 0) chargeRows(context.budgets, client, rows);
+      };
       return shown((await link.request(id, { params, query }, onNotes)).result);
     });
   }

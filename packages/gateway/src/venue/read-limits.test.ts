@@ -172,6 +172,29 @@ test("GET /v1/ledger and fills: charged for all rows that they read, returned or
   expect(charge.mock.calls.map(([, each]) => each)).toContain(4 * COST.historyRow);
 });
 
+test("public lists of the past: charged by the rows that they read", async () => {
+  const at = await runVenue();
+  const [ann, bob] = [await Trader.enter(at), await Trader.enter(at)];
+  await bob.place(bob.limit("short", 65_000, { margin: 1_000 }));
+  for (let nonce = 1; nonce <= 7; nonce++) {
+    await ann.place(ann.order({ margin: 10, leverage: 5, nonce }));
+  }
+  const market = `${at.url}/v1/markets/BTCUSD`;
+  const charge = vi.spyOn(CostBudgets.prototype, "charge");
+  onTestFinished(() => charge.mockRestore());
+  for (const [path, rows] of [
+    ["trades?limit=7", 7],
+    ["candles?resolution=1m", 1],
+  ] as const) {
+    charge.mockClear();
+    expect((await ask(`${market}/${path}`)).body, path).toHaveLength(rows);
+    expect(
+      charge.mock.calls.map(([, each]) => each),
+      path,
+    ).toContain(rows * COST.historyRow);
+  }
+});
+
 test("a refusal for maxNotional reads no open orders, and names what the engine judged", async () => {
   const at = await runVenue();
   const [trader, maker] = [new Trader(at), await Trader.enter(at)];

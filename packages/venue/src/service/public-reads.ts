@@ -46,16 +46,22 @@ export function publicReads(
     getTickers: () => ({ result: views.tickers() }),
     getTrades: async ({ params: { symbol }, query }, notes) => {
       await venue.history.reached();
-      return { result: listed(symbol, await past.trades(symbol, query, notes)) };
+      const trades = listed(symbol, await past.trades(symbol, query, notes));
+      notes.rows += trades.length;
+      return { result: trades };
     },
-    getCandles: async ({ params: { symbol }, query }) => {
+    getCandles: async ({ params: { symbol }, query }, notes) => {
       const { resolution, price } = query;
-      const candles = await views.read(() => views.candles(symbol, resolution, query, price));
-      return { result: listed(symbol, candles) };
+      const read = await views.read(() => views.candles(symbol, resolution, query, price));
+      const candles = listed(symbol, read);
+      notes.rows += candles.length;
+      return { result: candles };
     },
-    getFunding: async ({ params: { symbol }, query }) => ({
-      result: listed(symbol, await views.read(() => views.funding(symbol, query))),
-    }),
+    getFunding: async ({ params: { symbol }, query }, notes) => {
+      const funding = listed(symbol, await views.read(() => views.funding(symbol, query)));
+      notes.rows += funding.length;
+      return { result: funding };
+    },
     getBlock: async ({ params: { number } }) => ({ result: await blockNumbered(Number(number)) }),
     getLatestBlock: async () => ({ result: await blockNumbered(views.lastBlock ?? 0) }),
     getHonesty: () => ({ result: heldPromises(venue).honesty() }),
