@@ -14,7 +14,6 @@ import { Header } from "./header.js";
 import { MarketBar } from "./market/market-bar.js";
 import { OrderPanel } from "./order/order-panel.js";
 import { HonestyFigures } from "./receipts/honesty.js";
-import { SandboxBar } from "./shell/sandbox-bar.js";
 import { listenForShortcuts } from "./shell/shortcuts.js";
 import { Splitter } from "./shell/splitter.js";
 import { readPreference } from "./state/preferences.js";
@@ -23,6 +22,7 @@ import { useStore } from "./state/store.js";
 import { userSettings } from "./state/user-settings.js";
 import { TapePanel } from "./tape/tape-panel.js";
 import { type Terminal, TerminalContext } from "./terminal.js";
+import { language, t } from "./text/texts.js";
 import { Icon } from "./ui/icons.js";
 import { later } from "./ui/later.js";
 import { Segments } from "./ui/segments.js";
@@ -50,9 +50,9 @@ class Boundary extends Component<Props, { readonly hasFailed: boolean }> {
     return (
       <section className={`panel ${area}`} aria-label={name}>
         <div className="notice bad" role="alert">
-          <p>{name} cannot be shown: the page has an error. Everything else goes on.</p>
+          <p>{t.app.broken(name)}</p>
           <button type="button" className="button small" onClick={() => location.reload()}>
-            Reload
+            {t.app.reload}
           </button>
         </div>
       </section>
@@ -81,30 +81,29 @@ const ScaleDialog = later(() => import("./order/scale-dialog.js"));
 const AlertsDialog = later(() => import("./market/alerts-dialog.js"));
 const SettingsDialog = later(() => import("./shell/settings-dialog.js"));
 const SignOutDialog = later(() => import("./account/sign-out-dialog.js"));
+const SandboxBar = later(async () => ({
+  default: (await import("./shell/sandbox-bar.js")).SandboxBar,
+}));
 const ShortcutsDialog = later(async () => ({
   default: (await import("./shell/shortcuts-dialog.js")).ShortcutsDialog,
 }));
 
 const VIEWS = [
-  ["chart", "Chart", "chart"],
-  ["book", "Book", "book"],
-  ["trade", "Trade", "trade"],
-  ["portfolio", "Portfolio", "wallet"],
+  ["chart", "chart"],
+  ["book", "book"],
+  ["trade", "trade"],
+  ["portfolio", "wallet"],
 ] as const;
 
 type View = (typeof VIEWS)[number][0];
 const VIEW_NAMES = VIEWS.map(([name]) => name);
 
 /** Below the widest layout one panel shows either. */
-const SIDES = [
-  ["book", "Book"],
-  ["tape", "Trades"],
-] as const;
-const SIDE_NAMES = SIDES.map(([name]) => name);
+const SIDES = ["book", "tape"] as const;
 
 export function App({ terminal }: { readonly terminal: Terminal }) {
   const [view, setView] = useRemembered<View>("view", VIEW_NAMES, "chart");
-  const [side, setSide] = useRemembered("side-panel", SIDE_NAMES, "book");
+  const [side, setSide] = useRemembered("side-panel", SIDES, "book");
   const [height, setHeight] = useState(
     () => Number(readPreference("portfolio-height")) || undefined,
   );
@@ -115,42 +114,48 @@ export function App({ terminal }: { readonly terminal: Terminal }) {
     document.documentElement.dataset.live = String(isLive);
   }, [isLive]);
   const separator = useStore(userSettings, (settings) => settings.separator);
+  const shown = useStore(language);
   return (
     <TerminalContext value={terminal}>
-      {/* Another notation: every number is drawn again. */}
-      <div key={separator} className="page" data-view={view} data-side={side}>
+      {/* Another language or notation: every text and number is drawn again. */}
+      <div key={`${shown} ${separator}`} className="page" data-view={view} data-side={side}>
         <div>
           <Header />
-          <SandboxBar />
+          <Suspense>
+            <SandboxBar />
+          </Suspense>
         </div>
         <MarketBar />
         <main className="panels" style={heightStyle(height)}>
           <Segments
             className="side-choice"
-            legend="Book or trades"
+            legend={t.app.sidesLabel}
             name="side-panel"
             options={SIDES}
+            labels={t.app.sides}
             selected={side}
             onSelect={setSide}
           />
           <Splitter height={height} onChange={setHeight} />
           <Suspense
-            fallback={<section className="panel chart" aria-label="Chart" aria-busy="true" />}
+            fallback={
+              <section className="panel chart" aria-label={t.chart.title} aria-busy="true" />
+            }
           >
-            <Boundary name="The chart" area="chart">
+            <Boundary name={t.app.parts.chart} area="chart">
               <ChartPanel />
             </Boundary>
           </Suspense>
-          <Boundary name="The book" area="book">
+          <Boundary name={t.app.parts.book} area="book">
             <BookPanel />
           </Boundary>
-          <Boundary name="The list of trades" area="tape">
+          <Boundary name={t.app.parts.tape} area="tape">
             <TapePanel />
           </Boundary>
-          <Boundary name="The order form" area="trade">
+          <Boundary name={t.app.parts.trade} area="trade">
             <OrderPanel />
           </Boundary>
-          <Boundary name="The portfolio" area="portfolio">
+          <Boundary name={t.app.parts.portfolio} area="portfolio">
             <PortfolioPanel />
           </Boundary>
         </main>
@@ -158,7 +163,7 @@ export function App({ terminal }: { readonly terminal: Terminal }) {
         <Foot />
       </div>
       <Suspense>
-        <Boundary name="The dialog">
+        <Boundary name={t.app.parts.dialog}>
           <Dialogs terminal={terminal} />
         </Boundary>
       </Suspense>
@@ -176,8 +181,8 @@ function heightStyle(height: number | undefined): CSSProperties {
 
 function ViewBar({ view, onChoose }: { view: View; onChoose: (view: View) => void }) {
   return (
-    <nav className="views" aria-label="Views">
-      {VIEWS.map(([name, label, icon]) => (
+    <nav className="views" aria-label={t.app.viewsLabel}>
+      {VIEWS.map(([name, icon]) => (
         <button
           key={name}
           type="button"
@@ -185,7 +190,7 @@ function ViewBar({ view, onChoose }: { view: View; onChoose: (view: View) => voi
           onClick={() => onChoose(name)}
         >
           <Icon name={icon} />
-          {label}
+          {t.app.views[name]}
         </button>
       ))}
     </nav>
@@ -195,16 +200,16 @@ function ViewBar({ view, onChoose }: { view: View; onChoose: (view: View) => voi
 function Foot() {
   return (
     <footer className="foot">
-      <span>Testnet: balances have no value.</span>
+      <span>{t.app.noValue}</span>
       <a href="/docs" target="_blank" rel="noreferrer">
         API
       </a>
       <HonestyFigures />
       <a href="/check.html" target="_blank" rel="noreferrer">
-        Check a proof
+        {t.app.checkProof}
       </a>
       <span className="end">
-        Charts by{" "}
+        {t.app.chartsBy}{" "}
         <a href="https://www.tradingview.com/" target="_blank" rel="noreferrer">
           TradingView
         </a>{" "}

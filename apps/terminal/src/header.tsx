@@ -4,6 +4,7 @@ import { formatAvailable, formatMs } from "./format/numbers.js";
 import { shortHex } from "./format/text.js";
 import { useStore } from "./state/store.js";
 import { useTerminal } from "./terminal.js";
+import { t } from "./text/texts.js";
 import { switchTheme, theme } from "./theme/theme.js";
 import { Icon } from "./ui/icons.js";
 import type { LineState } from "./venue/line.js";
@@ -17,14 +18,14 @@ export function Header() {
         <Mark />
         Perpgate
       </h1>
-      <span className="chip warn" title="Balances have no value">
-        {sandboxInPage() === undefined ? "Testnet" : "SANDBOX"}
+      <span className="chip warn" title={t.header.noValue}>
+        {sandboxInPage() === undefined ? t.header.testnet : t.header.sandbox}
       </span>
       <ConnectionState />
       <GatewayInUse />
       <span className="space" />
-      <DialogButton icon="keyboard" label="Keyboard shortcuts" opens="shortcuts" />
-      <DialogButton icon="settings" label="Settings" opens="settings" />
+      <DialogButton icon="keyboard" label={t.header.shortcuts} opens="shortcuts" />
+      <DialogButton icon="settings" label={t.header.settings} opens="settings" />
       <ThemeButton />
       <AccountButtons />
     </header>
@@ -39,21 +40,20 @@ function Mark() {
   );
 }
 
-const LINE_LABELS: Readonly<Record<LineState, { label: string; tone: string }>> = {
-  live: { label: "Live", tone: "on" },
-  stale: { label: "Stale", tone: "" },
-  reconnecting: { label: "Reconnecting…", tone: "off" },
-  offline: { label: "Offline", tone: "off" },
+const LINE_TONES: Readonly<Record<LineState, string>> = {
+  live: "on",
+  stale: "",
+  reconnecting: "off",
+  offline: "off",
 };
 
 function ConnectionState() {
   const { line } = useTerminal();
   const state = useStore(line.state);
-  const { label, tone } = LINE_LABELS[state];
   return (
     <output className="connection" data-state={state}>
-      <span className={`dot ${line.wasLive ? tone : ""}`} />
-      {line.wasLive ? label : "Connecting…"}
+      <span className={`dot ${line.wasLive ? LINE_TONES[state] : ""}`} />
+      {line.wasLive ? t.header.line[state] : t.header.connecting}
     </output>
   );
 }
@@ -64,7 +64,7 @@ function GatewayInUse() {
   if (inUse === undefined) return null;
   const { url, roundTripMs, region } = inUse;
   return (
-    <span className="gateway" title={`Through the gateway ${url}`} data-testid="gateway">
+    <span className="gateway" title={t.header.gateway(url)} data-testid="gateway">
       {region ?? new URL(url).host}
       {roundTripMs !== undefined && <span className="faint"> {formatMs(roundTripMs)}</span>}
     </span>
@@ -96,12 +96,11 @@ function DialogButton({
 
 function ThemeButton() {
   const current = useStore(theme);
-  const next = current === "dark" ? "light" : "dark";
   return (
     <button
       type="button"
       className="button bare"
-      aria-label={`Switch to ${next} colours`}
+      aria-label={current === "dark" ? t.header.toLight : t.header.toDark}
       onClick={switchTheme}
     >
       <Icon name={current === "dark" ? "sun" : "moon"} />
@@ -116,7 +115,7 @@ function WithdrawButton() {
   if (!isOn) return null;
   return (
     <button type="button" className="button" onClick={() => dialog.set("withdraw")}>
-      Withdraw
+      {t.words.withdraw}
     </button>
   );
 }
@@ -133,18 +132,18 @@ function AccountButtons() {
         disabled={state.status === "restoring"}
         onClick={() => terminal.dialog.set("sign-in")}
       >
-        {state.status === "out" ? "Sign in" : "Signing in…"}
+        {state.status === "out" ? t.words.signIn : t.words.signingIn}
       </button>
     );
   }
   return (
     <>
       <span className="funds" data-testid="available">
-        <span className="faint">Available </span>
+        <span className="faint">{t.words.available} </span>
         {available === undefined ? <span className="skeleton" /> : formatAvailable(available)}
       </span>
       <button type="button" className="button" onClick={() => terminal.dialog.set("deposit")}>
-        Deposit
+        {t.words.deposit}
       </button>
       <WithdrawButton />
       <button
@@ -154,18 +153,18 @@ function AccountButtons() {
         onClick={() => terminal.dialog.set("account")}
       >
         <Icon name="user" />
-        {state.kind === "burner" && <span className="chip warn">Burner</span>}
-        <span className="unseen">Account </span>
+        {state.kind === "burner" && <span className="chip warn">{t.header.burner}</span>}
+        <span className="unseen">{t.header.account} </span>
         <span className="address">{shortHex(state.address)}</span>
       </button>
       <button
         type="button"
         className="button bare"
-        aria-label="Sign out"
+        aria-label={t.header.signOut}
         onClick={() => terminal.askSignOut()}
       >
         <Icon name="leave" />
-        <span className="sign-out">Sign out</span>
+        <span className="sign-out">{t.header.signOut}</span>
       </button>
     </>
   );

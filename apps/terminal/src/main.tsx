@@ -5,6 +5,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.js";
 import { Terminal } from "./terminal.js";
+import { chosenLanguage, showLanguage } from "./text/texts.js";
 import { startTheme } from "./theme/theme.js";
 import { gatewaysInPage } from "./venue/gateway-feed.js";
 import { findInjectedWallets } from "./venue/injected-wallets.js";
@@ -39,8 +40,13 @@ const terminal: Terminal = new Terminal(
   sandbox?.control,
 );
 terminal.start();
-createRoot(root).render(
-  <StrictMode>
-    <App terminal={terminal} />
-  </StrictMode>,
-);
+// In English if the other texts cannot be loaded: the page must come up.
+void showLanguage(chosenLanguage())
+  .catch(reportError)
+  .then(() =>
+    createRoot(root).render(
+      <StrictMode>
+        <App terminal={terminal} />
+      </StrictMode>,
+    ),
+  );

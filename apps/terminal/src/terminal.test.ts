@@ -13,12 +13,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { SortedLevels } from "./book/levels.js";
 import { closeAll, marketClose, sendClose } from "./order/closing.js";
 import { EMPTY_FORM, type OrderForm } from "./order/order-form-state.js";
-import { BEYOND_LIQUIDATION, orderNotes } from "./order/order-notes.js";
+import { orderNotes } from "./order/order-notes.js";
 import { needsConfirmation } from "./order/order-settings.js";
 import { estimate } from "./order/use-preview.js";
 import { Terminal } from "./terminal.js";
 import { GatewayProcess } from "./testing/gateway-process.js";
 import { LossyNetwork } from "./testing/lossy-network.js";
+import { t } from "./text/texts.js";
 import { viewOf } from "./venue/market-view.js";
 import { StillPendingError } from "./venue/unsettled-requests.js";
 
@@ -256,8 +257,8 @@ test.each([
     const notes = orderNotes(view, { ...EMPTY_FORM, ...form }, readOrder(terminal, form));
     return notes.map(({ text }) => text);
   };
-  expect(notesAt(far)).toContain(BEYOND_LIQUIDATION);
-  expect(notesAt(near)).not.toContain(BEYOND_LIQUIDATION);
+  expect(notesAt(far)).toContain(t.notes.beyondLiquidation);
+  expect(notesAt(near)).not.toContain(t.notes.beyondLiquidation);
 });
 
 test("a plain stop that reduces, beyond the liquidation price of its position: the form says so", async () => {
@@ -273,8 +274,8 @@ test("a plain stop that reduces, beyond the liquidation price of its position: t
     return notes.map(({ text }) => text);
   };
   const liquidation = position.liquidationPrice ?? 0;
-  expect(notesAt(liquidation)).toContain(BEYOND_LIQUIDATION);
-  expect(notesAt(Math.ceil(liquidation) + 1)).not.toContain(BEYOND_LIQUIDATION);
+  expect(notesAt(liquidation)).toContain(t.notes.beyondLiquidation);
+  expect(notesAt(Math.ceil(liquidation) + 1)).not.toContain(t.notes.beyondLiquidation);
 });
 
 test("an order larger than the position of the other side: the form says what it opens", async () => {
@@ -447,7 +448,7 @@ describe("a session that ends before the answer", () => {
         { op: "place", ...BID, price: 59_000 },
         { ...exit, closePosition: true, trigger: "stop", price: Math.round(mark * 0.9) },
       ],
-      "An order with its exit",
+      { subject: "exit", title: "An order with its exit" },
     );
     await expect(batch).rejects.toMatchObject({ outcome: "unknown" });
     network.losesAnswersTo = undefined;
@@ -487,7 +488,7 @@ describe("a session that ends before the answer", () => {
         { op: "place", ...BID, price: 59_000 },
         { op: "place", ...BID, price: 59_000, size: 1_000 },
       ],
-      "Two orders",
+      { subject: "two", title: "Two orders" },
     );
     await expect(batch).rejects.toMatchObject({ outcome: "unknown" });
     network.losesAnswersTo = `${ORDERS}/${orderId}/amend`;

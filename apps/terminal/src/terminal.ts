@@ -12,7 +12,6 @@ import {
 } from "@perpgate/sdk";
 import { createContext, useContext } from "react";
 import { Drawings } from "./chart/drawings.js";
-import { countOf } from "./format/text.js";
 import { symbolInLink, writeLink } from "./market/market-link.js";
 import { adviceOn } from "./order/advice.js";
 import { type CancelPlan, cancelPlan } from "./order/cancel-plan.js";
@@ -21,6 +20,7 @@ import { orderSettings } from "./order/order-settings.js";
 import type { ShownOutcome } from "./order/outcome.js";
 import { reasonText } from "./order/reasons.js";
 import { Store } from "./state/store.js";
+import { countOf, t } from "./text/texts.js";
 import { announcing } from "./ui/announce.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed, type AccountListener } from "./venue/account-feed.js";
@@ -127,8 +127,8 @@ export class Terminal {
     this.sessions = new SessionManager(client, {
       onOtherAccount: () => this.leaveAccount(),
       onOtherChain: () => {
-        const text = "Trading is not affected. A deposit names its own chain.";
-        this.toasts.show("info", "The wallet has changed its chain", text, "chain");
+        const text = t.notices.otherChainText;
+        this.toasts.show("info", t.notices.otherChain, text, "chain");
       },
     });
     this.risk = new RiskWatch(this, this.announced);
@@ -244,8 +244,12 @@ export class Terminal {
     const count = isAll
       ? (await this.orders.cancelAll(session, ids([...others, ...exits]))).canceled.length
       : await this.orders.cancelEach(session, ids(others));
-    const left = isAll || kept.length === 0 ? "" : `, ${countOf(kept.length, "exit")} left`;
-    this.toasts.show("good", `${countOf(count, "order")} canceled${left}`);
+    const canceled = countOf(count, t.counts.orders);
+    const title =
+      isAll || kept.length === 0
+        ? t.orders.canceled(canceled)
+        : t.orders.canceledLeft(canceled, countOf(kept.length, t.counts.exits));
+    this.toasts.show("good", title);
   }
 
   /** *Sign out*: with open positions it asks first, and unless it is known that there are none. */
@@ -272,7 +276,7 @@ export class Terminal {
   receiptProblem(problem: ReceiptProblem): void {
     this.orders.book.receiptProblem(problem);
     const { title, text } = shownProblem(problem);
-    this.toasts.show("alarm", title, `Acknowledgement ${problem.ackNonce}. ${text}`, "receipt");
+    this.toasts.show("alarm", title, t.proof.ackNonce(problem.ackNonce, text), "receipt");
   }
 
   /** Signs out if the error says that the session has ended. */
@@ -283,15 +287,14 @@ export class Terminal {
   /** Another tab that has noticed it notifies. */
   private showAlert(alert: PriceAlert, price: number, isHere: boolean): void {
     const view = this.marketFeed.view(alert.symbol);
-    const text = `It is ${priceText(view, price)} now.`;
+    const text = t.alerts.isNow(priceText(view, price));
     const toasts = isHere ? this.announced : this.toasts;
     toasts.show("alarm", alertText(alert, view), text, `alert ${alert.id}`);
   }
 
   /** The wallet's user means another account than the one on the screen. */
   private leaveAccount(): void {
-    const text = "The wallet has changed its account. Sign in again to trade with it.";
-    this.toasts.show("info", "Signed out", text);
+    this.toasts.show("info", t.notices.signedOut, t.notices.otherAccount);
     this.signOut();
   }
 
@@ -317,24 +320,25 @@ export class Terminal {
 
   private showSettlement({ title, ...settled }: Settlement): void {
     const kind = settled.outcome === "executed" ? "info" : "bad";
-    this.toasts.show(kind, `${title}: ${settled.outcome}`, settlementText(settled));
+    const outcome = t.results.outcomes[settled.outcome];
+    this.toasts.show(kind, `${title}: ${outcome}`, settlementText(settled));
   }
 
   private endSession(): void {
     if (this.sessions.session === undefined) return;
     this.sessions.forget();
-    this.toasts.show("info", "Signed out", "The session has ended. Sign in again to trade.");
+    this.toasts.show("info", t.notices.signedOut, t.notices.sessionEnded);
   }
 }
 
 function settlementText({ outcome, error, reason }: ShownOutcome): string {
-  if (error?.code === "too_late") return "The line was down while it was valid.";
+  if (error?.code === "too_late") return t.results.lineWasDown;
   if (error !== undefined) return adviceOn(error).text;
   if (outcome === "outcome unknown") {
-    return "It is not known whether it was executed. Check your orders, positions and withdrawals.";
+    return t.results.notKnown;
   }
   if (typeof reason === "string") return reasonText(reason, outcome === "partly filled");
-  return "The answer was lost with the line.";
+  return t.results.answerLost;
 }
 
 export const TerminalContext = createContext<Terminal | undefined>(undefined);

@@ -3,12 +3,11 @@
 import { formatDayAndClock } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import { BurnerKey } from "./burner-key.js";
 import { SessionList } from "./session-list.js";
-
-const SIGNED_IN_WITH = { burner: "Burner key", wallet: "Wallet", file: "Key file" } as const;
 
 export function AccountDialog() {
   const { dialog, sessions } = useTerminal();
@@ -20,29 +19,26 @@ export function AccountDialog() {
     dialog.set("none");
   };
   return (
-    <Dialog title="Account" onClose={close}>
+    <Dialog title={t.account.title} onClose={close}>
       <div className="dialog-body">
         <dl className="facts">
-          <Fact label="Signed in with">{SIGNED_IN_WITH[state.kind]}</Fact>
-          <Fact label="Session ends">{formatDayAndClock(state.session.expiresAt)}</Fact>
-          <Fact label="After a reload">
-            {state.isKept && sessions.isStaying ? "Stays signed in" : "Signed out"}
+          <Fact label={t.account.signedInWith}>{t.account.kinds[state.kind]}</Fact>
+          <Fact label={t.account.sessionEnds}>{formatDayAndClock(state.session.expiresAt)}</Fact>
+          <Fact label={t.account.afterReload}>
+            {state.isKept && sessions.isStaying ? t.account.staysIn : t.account.signedOut}
           </Fact>
         </dl>
         <p className="secret">{state.address}</p>
         <SessionList session={state.session} hasWallet={state.kind !== "file"} />
         <button type="button" className="button" onClick={() => dialog.set("settings")}>
-          Settings
+          {t.words.settings}
         </button>
         {state.kind === "burner" && burner !== undefined && (
           <section className="choice-card">
             <h3>
-              Burner wallet <span className="chip warn">Testnet only</span>
+              {t.account.burnerWallet} <span className="chip warn">{t.words.testnetOnly}</span>
             </h3>
-            <p>
-              The private key is the account: anybody who has it can trade with it. Save it to use
-              the account in another browser.
-            </p>
+            <p>{t.account.burnerText}</p>
             <BurnerKey privateKey={burner} address={state.address} />
           </section>
         )}

@@ -3,6 +3,7 @@
 import { formatDollars, formatSigned, toneOf } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Fact } from "../ui/fact.js";
 import { useUnrealized } from "./live-pnl.js";
 
@@ -15,23 +16,19 @@ export function AccountSummary() {
   const equity =
     money === undefined || unrealized === undefined ? undefined : money.balance + unrealized.exact;
   return (
-    <dl className="facts summary" aria-label="Account">
-      <Fact label="Equity">{moneyText(equity)}</Fact>
-      <Fact label="Unrealised PnL" className={toneOf(unrealized?.shown, 2)}>
+    <dl className="facts summary" aria-label={t.account.title}>
+      <Fact label={t.words.equity}>{moneyText(equity)}</Fact>
+      <Fact label={t.words.unrealizedPnl} className={toneOf(unrealized?.shown, 2)}>
         {unrealized === undefined ? (
           <span className="skeleton" />
         ) : (
           formatSigned(unrealized.shown, 2)
         )}
       </Fact>
-      <Fact label="Position margin">{moneyText(money?.positionMargin)}</Fact>
-      <Fact label="In orders">{moneyText(money?.reserved)}</Fact>
-      <Fact label="Available">{moneyText(money?.available)}</Fact>
-      {money?.cohort === false && (
-        <div className="notice warn">
-          This account may not open positions yet. It may reduce them.
-        </div>
-      )}
+      <Fact label={t.portfolio.positionMargin}>{moneyText(money?.positionMargin)}</Fact>
+      <Fact label={t.portfolio.inOrders}>{moneyText(money?.reserved)}</Fact>
+      <Fact label={t.words.available}>{moneyText(money?.available)}</Fact>
+      {money?.cohort === false && <div className="notice warn">{t.portfolio.onlyReduce}</div>}
     </dl>
   );
 }

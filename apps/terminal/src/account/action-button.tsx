@@ -2,6 +2,7 @@
 
 import { type ReactNode, useRef, useState } from "react";
 import { useIsLive } from "../state/use-is-live.js";
+import { t } from "../text/texts.js";
 
 interface ActionButtonProps {
   /** For screen readers. */
@@ -36,7 +37,7 @@ export function ActionButton({ label, children, busyText, isSubmit, why, act }: 
       type={isSubmit === true ? "submit" : "button"}
       className="button small"
       disabled={isBusy || !isLive || why !== undefined}
-      title={isLive ? why : "The line to the venue is down"}
+      title={isLive ? why : t.words.lineDown}
       aria-label={label}
       onClick={() => void press()}
     >

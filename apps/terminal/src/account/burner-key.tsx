@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { saveFile } from "../ui/save-file.js";
 
 export function BurnerKey({ privateKey, address }: { privateKey: string; address: string }) {
@@ -9,29 +10,29 @@ export function BurnerKey({ privateKey, address }: { privateKey: string; address
   const [isShown, setShown] = useState(false);
   const copy = () => {
     navigator.clipboard.writeText(privateKey).then(
-      () => toasts.show("good", "Private key copied"),
-      () => toasts.show("bad", "Not copied", "The browser refused the clipboard. Show the key."),
+      () => toasts.show("good", t.account.keyCopied),
+      () => toasts.show("bad", t.account.notCopied, t.account.notCopiedText),
     );
   };
   return (
     <>
       <div className="button-row">
         <button type="button" className="button small" onClick={() => setShown(!isShown)}>
-          {isShown ? "Hide private key" : "Show private key"}
+          {isShown ? t.account.hideKey : t.account.showKey}
         </button>
         <button type="button" className="button small" onClick={copy}>
-          Copy
+          {t.words.copy}
         </button>
         <button
           type="button"
           className="button small"
           onClick={() => saveFile(`perpgate-burner-${address}.txt`, `${privateKey}\n`)}
         >
-          Save as a file
+          {t.account.saveAsFile}
         </button>
       </div>
       {isShown && (
-        <output className="secret" aria-label="Private key">
+        <output className="secret" aria-label={t.account.privateKey}>
           {privateKey}
         </output>
       )}

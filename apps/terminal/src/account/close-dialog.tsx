@@ -2,11 +2,11 @@
 
 import type { FormEvent } from "react";
 import { formatSigned } from "../format/numbers.js";
-import { countOf } from "../format/text.js";
 import { closeAtMarket, closedTextOfAll } from "../order/closing.js";
 import { closingSlippagePpm } from "../order/order-settings.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { countOf, t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import { livePosition } from "../venue/live-position.js";
@@ -31,7 +31,8 @@ export default function CloseDialog({ symbol: only, onClose }: Props) {
     (sum, position) => sum + livePosition(terminal, position).unrealized,
     0,
   );
-  const title = only === undefined ? "Close all positions" : `Close ${only} at the market`;
+  const percent = closingSlippagePpm() / 10_000;
+  const title = only === undefined ? t.positions.closeAllTitle : t.positions.closeAtMarket(only);
   const { isSending, advice, send } = useSend(onClose);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -41,8 +42,9 @@ export default function CloseDialog({ symbol: only, onClose }: Props) {
     <Dialog title={title} onClose={onClose}>
       <form className="dialog-body" onSubmit={submit} noValidate aria-label={title}>
         <p>
-          {only === undefined ? "Each position" : "The position"} is closed at the market, at most{" "}
-          {closingSlippagePpm() / 10_000}% from its mark.
+          {only === undefined
+            ? t.positions.closeAllText(percent)
+            : t.positions.closeOneText(percent)}
         </p>
         <dl className="facts">
           {positions.map(({ symbol, size }) => (
@@ -50,7 +52,7 @@ export default function CloseDialog({ symbol: only, onClose }: Props) {
               {sizeText(marketFeed.view(symbol), size)}
             </Fact>
           ))}
-          <Fact label="Unrealised PnL">{formatSigned(unrealized, 2)}</Fact>
+          <Fact label={t.words.unrealizedPnl}>{formatSigned(unrealized, 2)}</Fact>
         </dl>
         <SendButton
           isReady={positions.length > 0}
@@ -58,7 +60,7 @@ export default function CloseDialog({ symbol: only, onClose }: Props) {
           isSending={isSending}
           advice={advice}
         >
-          Close {countOf(positions.length, "position")}
+          {t.positions.closeSome(countOf(positions.length, t.counts.positions))}
         </SendButton>
       </form>
     </Dialog>

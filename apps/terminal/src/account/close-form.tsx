@@ -7,6 +7,7 @@ import { closeSubject, limitClose, marketClose, sendClose } from "../order/closi
 import { numberIn } from "../order/order-form-state.js";
 import { stepProblem, stepsIn } from "../order/typed-steps.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
@@ -15,16 +16,8 @@ import { closedText, sizeText } from "../venue/market-view.js";
 import { useRefresh } from "./live-pnl.js";
 import { type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
-const TYPES = [
-  ["market", "Market"],
-  ["limit", "Limit"],
-] as const;
-const SHARES = [
-  ["25%", 0.25],
-  ["50%", 0.5],
-  ["75%", 0.75],
-  ["All", 1],
-] as const;
+const TYPES = ["market", "limit"] as const;
+const SHARES = [0.25, 0.5, 0.75, 1];
 
 export function CloseForm({ view, position, onDone }: PositionFormProps) {
   const terminal = useTerminal();
@@ -40,7 +33,7 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
   const lots = stepsIn(size, units.lot);
   const sizeProblem =
     stepProblem(size, units.lot) ??
-    (lots !== undefined && lots > held ? "More than the position" : undefined);
+    (lots !== undefined && lots > held ? t.positions.moreThanPosition : undefined);
   const priceProblem = type === "limit" ? stepProblem(price, units.tick) : undefined;
   const at = type === "limit" ? numberIn(price) : livePosition(terminal, position).mark;
   const isReady =
@@ -61,17 +54,18 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
     void send((session) => sendClose(terminal, session, order, subject));
   };
   return (
-    <form className="stack" onSubmit={submit} noValidate aria-label="Close the position">
+    <form className="stack" onSubmit={submit} noValidate aria-label={t.positions.closeForm}>
       <Segments
-        legend="How to close"
+        legend={t.positions.howToClose}
         name="close-type"
         options={TYPES}
+        labels={t.words.types}
         selected={type}
         onSelect={setType}
       />
       {type === "limit" && (
         <NumberField
-          label="Price"
+          label={t.words.price}
           value={price}
           placeholder={(0).toFixed(priceDigits)}
           unit={market.quote}
@@ -80,32 +74,32 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
         />
       )}
       <NumberField
-        label="Size"
-        aside={<span>of {sizeText(view, Math.abs(position.size))}</span>}
+        label={t.words.size}
+        aside={<span>{t.positions.of(sizeText(view, Math.abs(position.size)))}</span>}
         value={size}
         unit={market.base}
         problem={sizeProblem}
         onChange={setSize}
       />
       <div className="shares">
-        {SHARES.map(([label, share]) => (
+        {SHARES.map((share) => (
           <button
-            key={label}
+            key={share}
             type="button"
             className="button small"
             onClick={() => setSize(textOf(share))}
           >
-            {label}
+            {share === 1 ? t.positions.all : `${share * 100}%`}
           </button>
         ))}
       </div>
       <dl className="facts">
-        <Fact label="PnL of this part, before fees" className={toneOf(pnl, 2)}>
+        <Fact label={t.positions.pnlOfPart} className={toneOf(pnl, 2)}>
           {isReady ? formatSigned(pnl, 2) : NO_VALUE}
         </Fact>
       </dl>
       <SendButton isReady={isReady} why={closedText(market)} isSending={isSending} advice={advice}>
-        Close {sizeText(view, closed)} {market.base}
+        {t.positions.closeSize(sizeText(view, closed), market.base)}
       </SendButton>
     </form>
   );

@@ -16,7 +16,7 @@ import { type DataColumn, DataTable } from "./data-table.js";
 import { DepositsTable } from "./deposits-table.js";
 import { fillsByOrder, single } from "./fill-groups.js";
 import { fillColumns } from "./fills-table.js";
-import { FUNDING_COLUMNS, LEDGER_COLUMNS, orderColumns } from "./history-panel.js";
+import { fundingColumns, ledgerColumns, orderColumns } from "./history-panel.js";
 import { OrdersTable } from "./orders-table.js";
 import { PositionsTable } from "./positions-table.js";
 import { withdrawalColumns } from "./withdrawals-table.js";
@@ -241,7 +241,7 @@ describe("columns", () => {
   test("ledger", async () => {
     const entries = await session.ledger();
     expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(["grant", "fee", "pnl"]));
-    const rows = rowsOf(LEDGER_COLUMNS, entries);
+    const rows = rowsOf(ledgerColumns(), entries);
     for (const [at, entry] of entries.entries()) {
       expect(rows[at]?.get("Time")).toBe(formatDayAndClock(entry.time));
       expect(rows[at]?.get("Kind")).toBe(KIND_TEXTS.get(entry.kind));
@@ -326,7 +326,7 @@ test("columns: funding", async () => {
   await expect.poll(() => taker.fundingPayments(), POLL).toHaveLength(1);
   for (const session of [taker, maker]) {
     const payments = await session.fundingPayments();
-    const rows = rowsOf(FUNDING_COLUMNS, payments);
+    const rows = rowsOf(fundingColumns(), payments);
     expect(rows).toHaveLength(1);
     for (const [at, { time, symbol, amount }] of payments.entries()) {
       expect(amount).not.toBe(0);

@@ -1,7 +1,8 @@
 import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
-import { csvOf, KEPT_NO_LONGER, readAll } from "./csv.js";
+import { t } from "../text/texts.js";
+import { csvOf, readAll } from "./csv.js";
 
 test("csv: fields under their names, quoted where needed, nothing that a spreadsheet computes", () => {
   const rows = [
@@ -49,5 +50,5 @@ test("csv of a list that ends where the venue's history begins: says so, one tha
   expect(await read()).toMatchObject({ rows: [{ size: 0.01 }], missing: "" });
   await venue.advance(90_000);
   await trade();
-  expect(await read()).toMatchObject({ rows: [{ size: 0.01 }], missing: KEPT_NO_LONGER });
+  expect(await read()).toMatchObject({ rows: [{ size: 0.01 }], missing: t.table.keptNoLonger });
 });

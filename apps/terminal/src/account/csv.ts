@@ -1,13 +1,12 @@
 /** A list of the account as a CSV file, with the fields of the interface under their names. */
 
 import type { Terminal } from "../terminal.js";
+import { countOf, t } from "../text/texts.js";
 import { saveFile } from "../ui/save-file.js";
 import { type LoadRows, readPage } from "../venue/paged-list.js";
 
 const PAGE = 500;
 const MOST_ROWS = 20_000;
-/** Of a list that ends where the venue's history does. */
-export const KEPT_NO_LONGER = "The venue no longer keeps older ones.";
 
 /** What a spreadsheet would take for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -15,13 +14,14 @@ const FORMULA = /^[=+\-@\t\r]/;
 /** Reads the whole list, up to a bound, and hands it to the browser; says what is missing. */
 export async function saveCsv<Row extends object>(
   { toasts }: Pick<Terminal, "toasts">,
-  label: string,
+  name: string,
   load: LoadRows<Row>,
   idOf: (row: Row) => string,
 ): Promise<void> {
   const { rows, missing } = await readAll(load, idOf);
-  saveFile(`${label.toLowerCase().replaceAll(" ", "-")}.csv`, csvOf(rows));
-  toasts.show(missing === "" ? "good" : "bad", `${rows.length} rows saved`, missing);
+  saveFile(`${name}.csv`, csvOf(rows));
+  const title = countOf(rows.length, t.counts.rowsSaved);
+  toasts.show(missing === "" ? "good" : "bad", title, missing);
 }
 
 /** The whole list, newest first, up to a bound, and in words what it lacks. */
@@ -35,8 +35,8 @@ export async function readAll<Row>(
     const cursor = last === undefined ? {} : { before: idOf(last) };
     const page = await readPage(load, { limit: PAGE, ...cursor });
     rows.push(...page.rows);
-    if (page.rows.length < PAGE) return { rows, missing: page.isCut ? KEPT_NO_LONGER : "" };
-    if (rows.length >= MOST_ROWS) return { rows, missing: "There are older ones." };
+    if (page.rows.length < PAGE) return { rows, missing: page.isCut ? t.table.keptNoLonger : "" };
+    if (rows.length >= MOST_ROWS) return { rows, missing: t.table.hasOlder };
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { useIsLive } from "../state/use-is-live.js";
+import { t } from "../text/texts.js";
 
 export interface DataColumn<Row> {
   readonly title: string;
@@ -26,7 +27,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty }: Props<Row
   const isLive = useIsLive();
   if (rows === undefined) return <LoadingRows />;
   if (rows.length === 0) {
-    return <div className="empty">{isLive ? empty : "Not known while the line is down."}</div>;
+    return <div className="empty">{isLive ? empty : t.table.notKnown}</div>;
   }
   return (
     <table className="data" aria-label={label}>
@@ -67,7 +68,7 @@ function classOf({
 export function LoadingRows() {
   return (
     <div className="loading-rows" aria-busy="true">
-      <span className="unseen">Loading…</span>
+      <span className="unseen">{t.words.loading}</span>
       <span className="skeleton" />
       <span className="skeleton" />
       <span className="skeleton" />

@@ -8,6 +8,7 @@ import { type Advice, adviceOn } from "../order/advice.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { type Transfer, TransferForm } from "./transfer-form.js";
 
@@ -24,7 +25,7 @@ export function DepositDialog() {
     setAdvice(undefined);
     try {
       const { depositId } = await session.deposit(transfer);
-      terminal.toasts.show("good", "Deposit registered", `Number ${depositId}. See Deposits.`);
+      terminal.toasts.show("good", t.deposit.registered, t.deposit.registeredText(depositId));
       close();
     } catch (error) {
       setAdvice(adviceOn(error));
@@ -35,9 +36,9 @@ export function DepositDialog() {
   };
   const register = (transfer: Transfer) => void deposit(transfer);
   return (
-    <Dialog title="Deposit" onClose={close}>
+    <Dialog title={t.words.deposit} onClose={close}>
       <div className="dialog-body">
-        {bridge === undefined && <p className="notice">Loading deposit addresses…</p>}
+        {bridge === undefined && <p className="notice">{t.deposit.loading}</p>}
         {bridge?.attestor === "dev" && <TestFunds isBusy={isBusy} onRegister={register} />}
         {bridge !== undefined && (
           <TransferForm bridge={bridge} isBusy={isBusy} onRegister={register} />
@@ -58,19 +59,16 @@ function TestFunds({ isBusy, onRegister }: TestFundsProps) {
   return (
     <section className="choice-card">
       <h3>
-        Test funds <span className="chip warn">Testnet only</span>
+        {t.deposit.testFunds} <span className="chip warn">{t.words.testnetOnly}</span>
       </h3>
-      <p>
-        The testnet credits 10,000 test dollars for any new transaction hash. No chain is checked;
-        this button sends a random hash.
-      </p>
+      <p>{t.deposit.testFundsText}</p>
       <button
         type="button"
         className="button primary"
         disabled={isBusy}
         onClick={() => onRegister({ chain: "arbitrum", token: "USDC", txHash: randomHash() })}
       >
-        Get 10,000 test dollars
+        {t.deposit.getTestFunds}
       </button>
     </section>
   );

@@ -5,6 +5,7 @@ import { formatDollars, NO_VALUE } from "../format/numbers.js";
 import { shortHex } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { type DataColumn, DataTable } from "./data-table.js";
 
 const TONES: Readonly<Record<Deposit["status"], string>> = {
@@ -14,22 +15,18 @@ const TONES: Readonly<Record<Deposit["status"], string>> = {
   rejected: "bad",
 };
 
-const LEFT_CHAIN =
-  "Its transaction left the chain after it was credited. Until the operator settles this, the credited " +
-  "accounts open no positions.";
-
 function columnsFor(address: string): readonly DataColumn<Deposit>[] {
   return [
     {
-      title: "Transaction",
+      title: t.table.columns.transaction,
       isText: true,
       cell: ({ txHash }) => <span title={txHash}>{shortHex(txHash)}</span>,
     },
-    { title: "Chain", isText: true, cell: ({ chain }) => chain },
-    { title: "Token", isText: true, cell: ({ token }) => token },
-    { title: "Status", isText: true, cell: (deposit) => <DepositStatusCell {...deposit} /> },
-    { title: "Confirmations", cell: (deposit) => <Progress {...deposit} /> },
-    { title: "Credited", cell: ({ credits }) => creditedText(address, credits) },
+    { title: t.words.chain, isText: true, cell: ({ chain }) => chain },
+    { title: t.words.token, isText: true, cell: ({ token }) => token },
+    { title: t.words.status, isText: true, cell: (deposit) => <DepositStatusCell {...deposit} /> },
+    { title: t.table.columns.confirmations, cell: (deposit) => <Progress {...deposit} /> },
+    { title: t.table.columns.credited, cell: ({ credits }) => creditedText(address, credits) },
   ];
 }
 
@@ -44,15 +41,15 @@ export function DepositsTable() {
       : [...deposits.values()].sort((a, b) => Number(b.depositId) - Number(a.depositId));
   return (
     <DataTable
-      label="Deposits"
+      label={t.portfolio.tabs.deposits}
       columns={columnsFor(address)}
       rows={rows}
       keyOf={({ depositId }) => depositId}
       empty={
         <>
-          No deposits yet.{hasTestFunds && " Get test funds with one click."}
+          {hasTestFunds ? t.deposit.noneTestFunds : t.deposit.none}
           <button type="button" className="button" onClick={() => dialog.set("deposit")}>
-            Deposit
+            {t.words.deposit}
           </button>
         </>
       }
@@ -63,13 +60,13 @@ export function DepositsTable() {
 export function DepositStatusCell({ status, reason, reorged, reorgSettled }: Deposit) {
   return (
     <>
-      <span className={`chip ${TONES[status]}`}>{status}</span>
+      <span className={`chip ${TONES[status]}`}>{t.deposit.status[status]}</span>
       {reason !== null && <span className="soft"> {reason}</span>}
       {reorged !== null && !reorgSettled && (
         <>
           {" "}
-          <span className="chip bad" title={LEFT_CHAIN}>
-            left its chain
+          <span className="chip bad" title={t.deposit.leftChainText}>
+            {t.deposit.leftChain}
           </span>
           <span className="soft"> {reorged}</span>
         </>
@@ -79,7 +76,7 @@ export function DepositStatusCell({ status, reason, reorged, reorgSettled }: Dep
 }
 
 function Progress({ confirmations, required, status }: Deposit) {
-  if (required === 0) return status === "credited" ? "done" : NO_VALUE;
+  if (required === 0) return status === "credited" ? t.deposit.done : NO_VALUE;
   return (
     <span className="progress">
       <progress max={required} value={Math.min(confirmations, required)} aria-hidden="true" />
@@ -97,7 +94,7 @@ export function creditedText(address: string, credits: readonly Credit[]): strin
   const others = credits.filter((credit) => !isOwn(credit));
   const texts = [
     ...(own.length === 0 ? [] : [sumText(own)]),
-    ...(others.length === 0 ? [] : [`${sumText(others)} to other accounts`]),
+    ...(others.length === 0 ? [] : [t.deposit.toOthers(sumText(others))]),
   ];
   return texts.length === 0 ? NO_VALUE : texts.join(", ");
 }

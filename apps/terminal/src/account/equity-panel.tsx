@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { formatDollars, formatSigned, toneOf } from "../format/numbers.js";
 import { formatClock, formatDayAndClock } from "../format/text.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { readColours, theme } from "../theme/theme.js";
 import { Fact } from "../ui/fact.js";
 import { saveFile } from "../ui/save-file.js";
@@ -14,32 +15,22 @@ import { csvOf } from "./csv.js";
 import { LoadingRows } from "./data-table.js";
 import { EquityChart, type EquityFigure } from "./equity-chart.js";
 
-const SPANS = [
-  ["day", "1D"],
-  ["week", "1W"],
-  ["month", "1M"],
-  ["year", "1Y"],
-] as const;
-type SpanName = (typeof SPANS)[number][0];
+const SPANS = ["day", "week", "month", "year"] as const;
+type SpanName = (typeof SPANS)[number];
 
 interface Span {
   readonly resolution: Resolution;
   readonly limit: number;
-  /** How far apart the points are. */
-  readonly text: string;
 }
 
 const READ: Readonly<Record<SpanName, Span>> = {
-  day: { resolution: "5m", limit: 288, text: "five minutes" },
-  week: { resolution: "1h", limit: 168, text: "hour" },
-  month: { resolution: "1h", limit: 720, text: "hour" },
-  year: { resolution: "1d", limit: 365, text: "day, UTC" },
+  day: { resolution: "5m", limit: 288 },
+  week: { resolution: "1h", limit: 168 },
+  month: { resolution: "1h", limit: 720 },
+  year: { resolution: "1d", limit: 365 },
 };
 
-const FIGURES = [
-  ["pnl", "PnL"],
-  ["equity", "Equity"],
-] as const;
+const FIGURES = ["pnl", "equity"] as const;
 
 /** The marks move without a change of the account. */
 const AGAIN_MS = 60_000;
@@ -54,25 +45,27 @@ export function EquityPanel() {
     <>
       <div className="table-bar start">
         <Segments
-          legend="Time shown"
+          legend={t.history.spansLabel}
           name="equity-span"
           className="compact"
           options={SPANS}
+          labels={t.history.spans}
           selected={span}
           onSelect={setSpan}
         />
         <Segments
-          legend="Figure"
+          legend={t.history.figuresLabel}
           name="equity-figure"
           className="compact"
           options={FIGURES}
+          labels={t.history.figures}
           selected={figure}
           onSelect={setFigure}
         />
         <button
           type="button"
           className="button small"
-          aria-label="Save PnL and equity as CSV"
+          aria-label={t.history.saveEquity}
           disabled={history === undefined}
           onClick={save}
         >
@@ -82,7 +75,7 @@ export function EquityPanel() {
       {history === undefined ? (
         <LoadingRows />
       ) : (
-        <Shown history={history} figure={figure} every={READ[span].text} />
+        <Shown history={history} figure={figure} every={t.history.every[span]} />
       )}
     </>
   );
@@ -130,23 +123,22 @@ function Shown({ history: { points, isCut }, figure, every }: ShownProps) {
   if (first === undefined || last === undefined) return null;
   return (
     <div className="equity">
-      <dl className="facts" aria-label="PnL and equity">
-        <Fact label="Equity" testId="equity-now">
+      <dl className="facts" aria-label={t.history.equityLabel}>
+        <Fact label={t.words.equity} testId="equity-now">
           {formatDollars(last.equity)}
         </Fact>
-        <Fact label="PnL" testId="equity-pnl" className={toneOf(last.pnl, 2)}>
+        <Fact label={t.words.pnl} testId="equity-pnl" className={toneOf(last.pnl, 2)}>
           {formatSigned(last.pnl, 2)}
         </Fact>
-        <Fact label="From" testId="equity-from">
+        <Fact label={t.history.from} testId="equity-from">
           {formatDayAndClock(first.time)}
         </Fact>
-        <Fact label="Read at">{formatClock(last.time)}</Fact>
+        <Fact label={t.history.readAt}>{formatClock(last.time)}</Fact>
       </dl>
       <Chart points={points} figure={figure} />
       <p className="faint">
-        At the end of each {every}: the balance, and positions at the mark with the funding of each
-        hour. PnL leaves out what was deposited and withdrawn.
-        {isCut && " What is older cannot be shown: a list or a mark ends there."}
+        {t.history.equityText(every)}
+        {isCut && ` ${t.history.equityCut}`}
       </p>
     </div>
   );
@@ -171,16 +163,13 @@ function Chart({ points, figure }: ChartProps) {
     };
   }, []);
   useEffect(() => chart.current?.show(points, figure), [points, figure]);
-  const name = figure === "pnl" ? "PnL" : "Equity";
-  const [least, most] = [Math.min, Math.max].map((of) =>
-    formatDollars(of(...points.map((point) => point[figure]))),
-  );
+  const bound = (of: typeof Math.min) => formatDollars(of(...points.map((point) => point[figure])));
   return (
     <div
       className="equity-chart"
       ref={box}
       role="img"
-      aria-label={`${name} over time, from ${least} to ${most}`}
+      aria-label={t.history.overTime(t.history.figures[figure], bound(Math.min), bound(Math.max))}
     />
   );
 }

@@ -9,6 +9,7 @@ import { priceOfOrder } from "../order/amendment.js";
 import { reasonText } from "../order/reasons.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { later } from "../ui/later.js";
 import { saveFile } from "../ui/save-file.js";
 import { Segments } from "../ui/segments.js";
@@ -36,26 +37,21 @@ function ProofButton({ order: { orderId, parentOrderId } }: { readonly order: Or
         <button
           type="button"
           className="button small"
-          aria-label={`Save the receipt of order ${ackNonce}`}
+          aria-label={t.history.saveReceipt(ackNonce)}
           onClick={saveReceipt}
         >
-          Receipt
+          {t.history.receipt}
         </button>
       )}
-      <ActionButton label={`Save the proof of order ${orderId}`} act={saveProof}>
-        Proof
+      <ActionButton label={t.history.saveProof(orderId)} act={saveProof}>
+        {t.words.proof}
       </ActionButton>
     </span>
   );
 }
 
-const LISTS = [
-  ["orders", "Orders"],
-  ["funding", "Funding"],
-  ["ledger", "Ledger"],
-  ["equity", "PnL"],
-] as const;
-type List = (typeof LISTS)[number][0];
+const LISTS = ["orders", "funding", "ledger", "equity"] as const;
+type List = (typeof LISTS)[number];
 
 /** With the library of the chart. */
 const EquityPanel = later(async () => ({
@@ -76,10 +72,11 @@ export default function HistoryPanel() {
     <>
       <div className="table-bar start">
         <Segments
-          legend="History"
+          legend={t.history.label}
           name="history"
           className="compact"
           options={LISTS}
+          labels={t.history.lists}
           selected={list}
           onSelect={setList}
         />
@@ -102,21 +99,21 @@ export function orderColumns({
   marketFeed,
 }: Pick<Terminal, "marketFeed">): readonly DataColumn<Order>[] {
   return [
-    { title: "Time", isText: true, cell: ({ createdAt }) => formatDayAndClock(createdAt) },
-    { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
-    { title: "Order", isText: true, cell: (order) => <OrderTitle order={order} /> },
+    { title: t.words.time, isText: true, cell: ({ createdAt }) => formatDayAndClock(createdAt) },
+    { title: t.table.market, isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
+    { title: t.table.columns.order, isText: true, cell: (order) => <OrderTitle order={order} /> },
     {
-      title: "Status",
+      title: t.words.status,
       isText: true,
       cell: ({ status, reason, filledSize }) => (
         <span title={reason === null ? undefined : reasonText(reason, filledSize > 0)}>
-          {status}
+          {t.history.status[status]}
           {reason !== null && <span className="faint"> {reason.replaceAll("_", " ")}</span>}
         </span>
       ),
     },
     {
-      title: "Price",
+      title: t.words.price,
       cell: (order) => {
         const text = priceText(marketFeed.view(order.symbol), priceOfOrder(order));
         // Of a market order it is the worst price.
@@ -126,26 +123,31 @@ export function orderColumns({
       },
     },
     {
-      title: "Filled / size",
+      title: t.table.columns.filledSize,
       cell: ({ symbol, filledSize, size }) => {
         const view = marketFeed.view(symbol);
         return `${sizeText(view, filledSize)} / ${sizeText(view, size)}`;
       },
     },
     {
-      title: "Average fill",
+      title: t.table.columns.averageFill,
       cell: ({ symbol, filledSize, avgFillPrice }) =>
         filledSize === 0 ? NO_VALUE : priceText(marketFeed.view(symbol), avgFillPrice),
     },
-    { title: "Evidence", isActions: true, cell: (order) => <ProofButton order={order} /> },
+    {
+      title: t.table.columns.evidence,
+      isActions: true,
+      cell: (order) => <ProofButton order={order} />,
+    },
   ];
 }
 
 function OrderHistory() {
   return (
     <PagedDataTable
-      label="Order history"
-      empty="No orders yet."
+      label={t.history.orders}
+      file="order-history"
+      empty={t.history.noOrders}
       columns={orderColumns(useTerminal())}
       load={loadOrders}
       idOf={idOfOrder}
@@ -158,18 +160,21 @@ function OrderHistory() {
 const loadFunding = (session: Session, query: ListQuery) => session.fundingPayments(query);
 const idOfEntry = ({ id }: { readonly id: string }) => id;
 
-export const FUNDING_COLUMNS: readonly DataColumn<FundingPayment>[] = [
-  { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
-  { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
-  { title: "Amount", cell: ({ amount }) => <Amount value={amount} digits={6} /> },
-];
+export function fundingColumns(): readonly DataColumn<FundingPayment>[] {
+  return [
+    { title: t.words.time, isText: true, cell: ({ time }) => formatDayAndClock(time) },
+    { title: t.table.market, isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
+    { title: t.words.amount, cell: ({ amount }) => <Amount value={amount} digits={6} /> },
+  ];
+}
 
 function FundingHistory() {
   return (
     <PagedDataTable
-      label="Funding history"
-      empty="No funding yet."
-      columns={FUNDING_COLUMNS}
+      label={t.history.funding}
+      file="funding-history"
+      empty={t.history.noFunding}
+      columns={fundingColumns()}
       load={loadFunding}
       idOf={idOfEntry}
       show={asTheyAre}
@@ -180,43 +185,32 @@ function FundingHistory() {
 
 const loadLedger = (session: Session, query: ListQuery) => session.ledger(query);
 
-const KINDS: Readonly<Record<LedgerEntry["kind"], string>> = {
-  deposit: "Deposit",
-  grant: "Test dollars",
-  fee: "Fee",
-  pnl: "Realised PnL",
-  funding: "Funding",
-  liquidation: "Liquidation",
-  adl: "Auto-deleveraging",
-  settlement: "Settlement",
-  margin: "Margin moved",
-  withdrawal: "Withdrawal",
-  withdrawalFee: "Withdrawal fee",
-};
-
-export const LEDGER_COLUMNS: readonly DataColumn<LedgerEntry>[] = [
-  { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
-  { title: "Kind", isText: true, cell: ({ kind }) => KINDS[kind] },
-  { title: "Market", isText: true, cell: ({ symbol }) => symbol ?? NO_VALUE },
-  {
-    title: "Amount",
-    cell: ({ amount, marginMoved }) =>
-      marginMoved === null ? (
-        <Amount value={amount} digits={6} />
-      ) : (
-        <span className="faint">{formatSigned(marginMoved, 2)} of margin</span>
-      ),
-  },
-  { title: "Balance", cell: ({ balance }) => formatDollars(balance) },
-  { title: "Reference", cell: ({ reference }) => reference },
-];
+export function ledgerColumns(): readonly DataColumn<LedgerEntry>[] {
+  return [
+    { title: t.words.time, isText: true, cell: ({ time }) => formatDayAndClock(time) },
+    { title: t.table.columns.kind, isText: true, cell: ({ kind }) => t.history.kinds[kind] },
+    { title: t.table.market, isText: true, cell: ({ symbol }) => symbol ?? NO_VALUE },
+    {
+      title: t.words.amount,
+      cell: ({ amount, marginMoved }) =>
+        marginMoved === null ? (
+          <Amount value={amount} digits={6} />
+        ) : (
+          <span className="faint">{t.history.ofMargin(formatSigned(marginMoved, 2))}</span>
+        ),
+    },
+    { title: t.table.columns.balance, cell: ({ balance }) => formatDollars(balance) },
+    { title: t.table.columns.reference, cell: ({ reference }) => reference },
+  ];
+}
 
 function LedgerHistory() {
   return (
     <PagedDataTable
-      label="Ledger"
-      empty="No changes of the balance yet."
-      columns={LEDGER_COLUMNS}
+      label={t.history.ledger}
+      file="ledger"
+      empty={t.history.noLedger}
+      columns={ledgerColumns()}
       load={loadLedger}
       idOf={idOfEntry}
       show={asTheyAre}

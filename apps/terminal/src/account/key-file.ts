@@ -19,6 +19,7 @@ import {
   type SignerChoice,
   type StoredSession,
 } from "@perpgate/sdk";
+import { t } from "../text/texts.js";
 
 const FORMAT = "perpgate-key-file/1";
 const STATEMENT = "Make a key file that trades on Perpgate from another machine.";
@@ -30,24 +31,12 @@ const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 export const LEAST_PASSPHRASE = 12;
 
-const PROBLEMS = {
-  format: ["Not a key file", "Choose the file that the other machine has saved."],
-  damaged: ["The file is damaged", "It is not as it was saved. Copy it again, or make a new one."],
-  passphrase: ["Wrong passphrase", "The file is whole, but this passphrase does not open it."],
-  venue: ["A file of another venue", "Open it on the page of the venue that it was made for."],
-  ended: ["The session of this file has ended", "Make a new file on a machine that is signed in."],
-  used: [
-    "The file was used already",
-    "Its key was replaced when it was opened. If that was not you, end its session on the machine that made it.",
-  ],
-} as const;
-
 export class KeyFileError extends Error {
   override readonly name = "KeyFileError";
   readonly title: string;
 
-  constructor(readonly problem: keyof typeof PROBLEMS) {
-    const [title, text] = PROBLEMS[problem];
+  constructor(readonly problem: keyof typeof t.keyFile.problems) {
+    const { title, text } = t.keyFile.problems[problem];
     super(text);
     this.title = title;
   }
@@ -82,7 +71,7 @@ export async function makeKeyFile(
   const venueId = await venueIdOf(client);
   const session = await client.signIn({ ...signer, saveable: true, statement: STATEMENT });
   try {
-    if (session.address !== owner) throw new Error("The wallet has another account now.");
+    if (session.address !== owner) throw new Error(t.keyFile.otherAccount);
     return await sealKeyFile(session.save(), passphrase, venueId);
   } catch (error) {
     await session.signOut().catch(() => undefined);

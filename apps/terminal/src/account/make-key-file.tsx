@@ -5,6 +5,7 @@ import { type FormEvent, useId, useState } from "react";
 import { shortHex } from "../format/text.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { saveFile } from "../ui/save-file.js";
 import { WalletCanceled } from "../venue/wallet-request.js";
 import { ActionButton } from "./action-button.js";
@@ -36,27 +37,23 @@ export function MakeKeyFile({ session: { address }, onMade }: Props) {
       saveFile(`perpgate-key-${shortHex(address).replace("…", "-")}.json`, text);
     }, report);
     if (done !== "done") return;
-    toasts.show("good", "Key file saved", "Open it on the other machine under Sign in.");
+    toasts.show("good", t.keyFile.saved, t.keyFile.savedText);
     onMade();
   };
   const submit = (event: FormEvent) => event.preventDefault();
   return (
     <form className="key-file" onSubmit={submit}>
-      <p>
-        The file signs one other machine in, once, with a session of its own: opening it replaces
-        the key in it. Your wallet signs for that session now. It is listed here, and its{" "}
-        <em>End</em> makes a file worthless that you did not open.
-      </p>
-      <Passphrase label="Passphrase" value={passphrase} onChange={setPassphrase} />
-      <Passphrase label="The same again" value={again} onChange={setAgain} />
+      <p>{t.keyFile.text}</p>
+      <Passphrase label={t.keyFile.passphrase} value={passphrase} onChange={setPassphrase} />
+      <Passphrase label={t.keyFile.again} value={again} onChange={setAgain} />
       {isTold && problem !== undefined && (
         <p className="notice warn" role="alert">
           {problem}
         </p>
       )}
       <AdviceBox advice={advice} />
-      <ActionButton isSubmit busyText="Saving…" act={make}>
-        Save the key file
+      <ActionButton isSubmit busyText={t.keyFile.saving} act={make}>
+        {t.keyFile.save}
       </ActionButton>
     </form>
   );
@@ -64,9 +61,9 @@ export function MakeKeyFile({ session: { address }, onMade }: Props) {
 
 function problemOf(passphrase: string, again: string): string | undefined {
   if (passphrase.length < LEAST_PASSPHRASE) {
-    return `The passphrase needs ${LEAST_PASSPHRASE} characters or more, such as five words.`;
+    return t.keyFile.tooShort(LEAST_PASSPHRASE);
   }
-  return passphrase === again ? undefined : "The two are not the same.";
+  return passphrase === again ? undefined : t.keyFile.notSame;
 }
 
 interface PassphraseProps {

@@ -16,6 +16,7 @@ import { numberIn } from "../order/order-form-state.js";
 import { stepProblem } from "../order/typed-steps.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
@@ -23,10 +24,7 @@ import { priceText } from "../venue/market-view.js";
 import { useRefresh } from "./live-pnl.js";
 import { Dollars, type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
-const WAYS = [
-  ["add", "Add"],
-  ["remove", "Remove"],
-] as const;
+const WAYS = ["add", "remove"] as const;
 /** Room for a move of the mark until the removal arrives: 0.05 %. */
 const MOVE = 0.0005;
 
@@ -47,7 +45,7 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
   const limit = way === "add" ? available : removable;
   const isTooMuch = limit !== undefined && amount > limit;
   const problem =
-    stepProblem(text) ?? (isTooMuch ? `At most ${formatAvailable(limit)}` : undefined);
+    stepProblem(text) ?? (isTooMuch ? t.positions.atMost(formatAvailable(limit)) : undefined);
   const isReady = limit !== undefined && amount > 0 && problem === undefined;
   const sign = way === "add" ? 1 : -1;
   const marginMicros = held.marginMicros + sign * toMicrosFloor(amount);
@@ -57,13 +55,20 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
     if (isReady) void send((session) => orders.changeMargin(session, market.symbol, sign * amount));
   };
   return (
-    <form className="stack" onSubmit={submit} noValidate aria-label="Change the margin">
-      <Segments legend="Margin" name="margin-way" options={WAYS} selected={way} onSelect={setWay} />
+    <form className="stack" onSubmit={submit} noValidate aria-label={t.positions.marginForm}>
+      <Segments
+        legend={t.words.margin}
+        name="margin-way"
+        options={WAYS}
+        labels={t.positions.ways}
+        selected={way}
+        onSelect={setWay}
+      />
       <NumberField
-        label="Amount"
+        label={t.words.amount}
         aside={
           <span>
-            {way === "add" ? "Available" : "Removable"} <Dollars value={most} />
+            {way === "add" ? t.words.available : t.positions.removable} <Dollars value={most} />
           </span>
         }
         value={text}
@@ -78,22 +83,22 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
           disabled={most === undefined}
           onClick={() => setText(floorToCents(most ?? 0).toFixed(2))}
         >
-          Max
+          {t.words.max}
         </button>
       </NumberField>
       <dl className="facts">
-        <Fact label="Margin">
+        <Fact label={t.words.margin}>
           {formatDollars(position.margin)}
           {isReady && ` → ${formatDollars(fromMicros(marginMicros))}`}
         </Fact>
-        <Fact label="Liquidation price" className="warn-text">
+        <Fact label={t.words.liquidationPrice} className="warn-text">
           {priceText(view, position.liquidationPrice)}
           {isReady &&
             ` → ${after === null ? NO_VALUE : formatFixed(fromSteps(after, units.tick), priceDigits)}`}
         </Fact>
       </dl>
       <SendButton isReady={isReady} isSending={isSending} advice={advice}>
-        {way === "add" ? "Add margin" : "Remove margin"}
+        {way === "add" ? t.positions.addMargin : t.positions.removeMargin}
       </SendButton>
     </form>
   );

@@ -2,6 +2,7 @@
 
 import { type FormEvent, useId, useState } from "react";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { KeyFileOpener } from "./key-file.js";
 import { Passphrase } from "./make-key-file.js";
 
@@ -33,14 +34,14 @@ export function OpenKeyFile({ isBusy, onSignIn }: Props) {
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          Open a key file
+          {t.keyFile.open}
         </button>
       </div>
       {isOpen && (
         <form className="key-file" onSubmit={submit}>
           <div className="field">
             <label className="label" htmlFor={id}>
-              Key file
+              {t.keyFile.file}
             </label>
             <input
               id={id}
@@ -49,13 +50,13 @@ export function OpenKeyFile({ isBusy, onSignIn }: Props) {
               onChange={({ target }) => setFile(target.files?.[0])}
             />
           </div>
-          <Passphrase label="Passphrase" value={passphrase} onChange={setPassphrase} />
+          <Passphrase label={t.keyFile.passphrase} value={passphrase} onChange={setPassphrase} />
           <button
             type="submit"
             className="button"
             disabled={isBusy || file === undefined || passphrase === ""}
           >
-            Sign in with this file
+            {t.keyFile.signIn}
           </button>
         </form>
       )}

@@ -8,6 +8,7 @@ import { ConfirmAmend } from "../order/confirm-amend.js";
 import { isTooLarge, numberIn } from "../order/order-form-state.js";
 import { stepProblem } from "../order/typed-steps.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { closedTextOf, type MarketView } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 
@@ -50,7 +51,9 @@ export function DraftCell({ order, draft, name, onDraft }: DraftProps & { name: 
       form={formOf(order)}
       className="cell"
       inputMode="decimal"
-      aria-label={`New ${name} of order ${order.orderId}`}
+      aria-label={
+        name === "price" ? t.orders.newPrice(order.orderId) : t.orders.newSize(order.orderId)
+      }
       aria-invalid={problem !== undefined}
       title={problem}
       value={draft[name] ?? known}
@@ -80,21 +83,26 @@ export function DraftActions({ order, draft, onDraft }: DraftProps) {
   return (
     <form id={formOf(order)} className="row" onSubmit={(event) => event.preventDefault()}>
       {isValid(order, draft, view) ? (
-        <ActionButton isSubmit why={closedTextOf(view)} label={`Save order ${orderId}`} act={save}>
-          Save
+        <ActionButton
+          isSubmit
+          why={closedTextOf(view)}
+          label={t.orders.saveOne(orderId)}
+          act={save}
+        >
+          {t.words.save}
         </ActionButton>
       ) : (
         <button
           type="submit"
           className="button small"
           disabled
-          aria-label={`Save order ${orderId}`}
+          aria-label={t.orders.saveOne(orderId)}
         >
-          Save
+          {t.words.save}
         </button>
       )}
       <button type="button" className="button small" onClick={() => onDraft(undefined)}>
-        Discard
+        {t.orders.discard}
       </button>
       {asked !== undefined && view !== undefined && (
         <ConfirmAmend view={view} order={order} amendment={asked} onAnswer={answer} />
@@ -143,10 +151,10 @@ function problemOf(
 ): string | undefined {
   const text = draft[name];
   if (text === undefined) return undefined;
-  if (isTooLarge(text)) return "Too large";
+  if (isTooLarge(text)) return t.problems.tooLarge;
   const value = numberIn(text);
-  if (value === undefined || value <= 0) return "Enter a positive number";
+  if (value === undefined || value <= 0) return t.problems.positive;
   // The venue would cancel the rest.
-  if (name === "size" && value <= order.filledSize) return "More than what is filled";
+  if (name === "size" && value <= order.filledSize) return t.orders.moreThanFilled;
   return stepProblem(text, name === "price" ? view?.units.tick : view?.units.lot);
 }

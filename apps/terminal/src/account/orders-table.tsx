@@ -7,6 +7,7 @@ import { formatDayAndClock } from "../format/text.js";
 import { canAmend, canResize, priceOfOrder } from "../order/amendment.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { closedTextOf, priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type DataColumn, DataTable } from "./data-table.js";
@@ -22,11 +23,11 @@ export function OrdersTable() {
     <>
       {rows !== undefined && rows.length > 0 && <CancelAll />}
       <DataTable
-        label="Open orders"
+        label={t.portfolio.tabs.orders}
         columns={columns}
         rows={rows}
         keyOf={({ orderId }) => orderId}
-        empty="No open orders."
+        empty={t.orders.empty}
       />
     </>
   );
@@ -44,43 +45,43 @@ function useColumns(draft: Draft | undefined, setDraft: OnDraft): readonly DataC
   const { marketFeed } = useTerminal();
   const ownDraft = ({ orderId }: Order) => (draft?.orderId === orderId ? draft : undefined);
   return [
-    { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
-    { title: "Order", isText: true, cell: (order) => <OrderTitle order={order} /> },
+    { title: t.table.market, isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
+    { title: t.table.columns.order, isText: true, cell: (order) => <OrderTitle order={order} /> },
     {
-      title: "Price",
+      title: t.words.price,
       cell: (order) => {
         const own = ownDraft(order);
         if (own !== undefined)
           return <DraftCell order={order} draft={own} name="price" onDraft={setDraft} />;
         const text = priceText(marketFeed.view(order.symbol), priceOfOrder(order));
-        if (order.triggered === true) return "closing at the market";
-        return order.status === "pending" ? `mark ${triggerSign(order)} ${text}` : text;
+        if (order.triggered === true) return t.orders.closingNow;
+        return order.status === "pending" ? t.orders.markReaches(triggerSign(order), text) : text;
       },
     },
     {
-      title: "Filled / size",
+      title: t.table.columns.filledSize,
       cell: (order) => {
         const own = ownDraft(order);
         if (own !== undefined && canResize(order)) {
           return <DraftCell order={order} draft={own} name="size" onDraft={setDraft} />;
         }
-        if (order.closePosition) return "position";
+        if (order.closePosition) return t.orders.wholeSize;
         const view = marketFeed.view(order.symbol);
         return `${sizeText(view, order.filledSize)} / ${sizeText(view, order.size)}`;
       },
     },
     {
-      title: "Margin",
+      title: t.words.margin,
       cell: ({ margin, leverage, closePosition }) =>
         closePosition ? NO_VALUE : `${formatDollars(margin)} · ${leverage}×`,
     },
     {
-      title: "Expires",
+      title: t.table.columns.expires,
       cell: ({ expiresAt }) => (expiresAt === null ? NO_VALUE : formatDayAndClock(expiresAt)),
     },
-    { title: "Placed", cell: ({ createdAt }) => formatDayAndClock(createdAt) },
+    { title: t.table.columns.placed, cell: ({ createdAt }) => formatDayAndClock(createdAt) },
     {
-      title: "Actions",
+      title: t.table.columns.actions,
       isActions: true,
       cell: (order) => <Actions order={order} draft={ownDraft(order)} onDraft={setDraft} />,
     },
@@ -113,10 +114,10 @@ function Actions({ order, draft, onDraft }: ActionsProps) {
           className="button small"
           disabled={why !== undefined}
           title={why}
-          aria-label={`Amend order ${order.orderId}`}
+          aria-label={t.orders.amendOne(order.orderId)}
           onClick={begin}
         >
-          Amend
+          {t.orders.amend}
         </button>
       )}
       <CancelButton order={order} />
@@ -128,7 +129,7 @@ function CancelAll() {
   const terminal = useTerminal();
   return (
     <div className="table-bar">
-      <ActionButton act={() => terminal.cancelAll()}>Cancel all</ActionButton>
+      <ActionButton act={() => terminal.cancelAll()}>{t.orders.cancelAll}</ActionButton>
     </div>
   );
 }
@@ -137,8 +138,8 @@ function CancelButton({ order: { orderId } }: { readonly order: Order }) {
   const terminal = useTerminal();
   const cancel = () => terminal.attempt((session) => terminal.orders.cancel(session, orderId));
   return (
-    <ActionButton label={`Cancel order ${orderId}`} act={cancel}>
-      Cancel
+    <ActionButton label={t.orders.cancelOne(orderId)} act={cancel}>
+      {t.words.cancel}
     </ActionButton>
   );
 }

@@ -4,9 +4,10 @@ import type { Session } from "@perpgate/sdk";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { PagedList, type PageQuery } from "../venue/paged-list.js";
 import { ActionButton } from "./action-button.js";
-import { KEPT_NO_LONGER, saveCsv } from "./csv.js";
+import { saveCsv } from "./csv.js";
 import { type DataColumn, DataTable } from "./data-table.js";
 
 /** A list of the account in pages, newest first. */
@@ -54,6 +55,8 @@ export interface ListQuery extends PageQuery {
 
 interface Props<Row extends object, Shown> {
   readonly label: string;
+  /** The name of its CSV file, in any language. */
+  readonly file: string;
   readonly empty: string;
   readonly columns: readonly DataColumn<Shown>[];
   /** `load`, `idOf` and `show` must be the same functions in each render. */
@@ -69,7 +72,7 @@ interface Props<Row extends object, Shown> {
 }
 
 export function PagedDataTable<Row extends object, Shown>(props: Props<Row, Shown>) {
-  const { label, empty, columns, load, idOf, show, keyOf, partly, children } = props;
+  const { label, file, empty, columns, load, idOf, show, keyOf, partly, children } = props;
   const terminal = useTerminal();
   const [symbol, setSymbol] = useState("");
   const loadShown = useCallback(
@@ -80,14 +83,14 @@ export function PagedDataTable<Row extends object, Shown>(props: Props<Row, Show
   const { rows, hasMore, isCut, more } = usePages(loadShown, idOf);
   const save = () =>
     terminal.attempt((session) =>
-      saveCsv(terminal, label, (query) => loadShown(session, query), idOf),
+      saveCsv(terminal, file, (query) => loadShown(session, query), idOf),
     );
   return (
     <>
       <div className="table-bar start">
         {children}
         <MarketFilter symbol={symbol} onChoose={setSymbol} />
-        <ActionButton label={`Save ${label.toLowerCase()} as CSV`} busyText="Reading…" act={save}>
+        <ActionButton label={t.table.saveCsv(label)} busyText={t.words.reading} act={save}>
           CSV
         </ActionButton>
       </div>
@@ -96,17 +99,17 @@ export function PagedDataTable<Row extends object, Shown>(props: Props<Row, Show
         columns={columns}
         rows={rows === undefined ? undefined : show(rows)}
         keyOf={keyOf}
-        empty={symbol === "" ? empty : `Nothing in ${symbol}.`}
+        empty={symbol === "" ? empty : t.table.nothingIn(symbol)}
       />
       {hasMore && (
         <div className="table-bar">
           {partly !== undefined && <span className="faint">{partly}</span>}
           <button type="button" className="button small" onClick={more}>
-            Older
+            {t.table.older}
           </button>
         </div>
       )}
-      {isCut && <p className="table-bar start faint">{KEPT_NO_LONGER}</p>}
+      {isCut && <p className="table-bar start faint">{t.table.keptNoLonger}</p>}
     </>
   );
 }
@@ -120,9 +123,9 @@ function MarketFilter({ symbol, onChoose }: FilterProps) {
   const markets = useStore(useTerminal().marketFeed.markets) ?? [];
   return (
     <label>
-      <span className="unseen">Market</span>
+      <span className="unseen">{t.table.market}</span>
       <select className="choice" value={symbol} onChange={({ target }) => onChoose(target.value)}>
-        <option value="">All markets</option>
+        <option value="">{t.table.allMarkets}</option>
         {markets.map(({ market }) => (
           <option key={market.symbol} value={market.symbol}>
             {market.symbol}

@@ -1,30 +1,34 @@
 /** Positions, open orders, fills, deposits and withdrawals of the account, one tab each. */
 
-import { type ReactNode, Suspense } from "react";
+import { type ComponentType, Suspense } from "react";
 import { useRemembered } from "../state/remembered.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { later } from "../ui/later.js";
 import { type Tab, Tabs, tabPanel } from "../ui/tabs.js";
-import { DepositsTable } from "./deposits-table.js";
-import { FillsTable } from "./fills-table.js";
 import { OrdersTable } from "./orders-table.js";
 import { PositionsTable } from "./positions-table.js";
 import "./portfolio-panel.css";
 
+/** Not needed for the first paint. */
+const FillsTable = later(async () => ({ default: (await import("./fills-table.js")).FillsTable }));
+const DepositsTable = later(async () => ({
+  default: (await import("./deposits-table.js")).DepositsTable,
+}));
 const HistoryPanel = later(() => import("./history-panel.js"));
 const WithdrawalsTable = later(() => import("./withdrawals-table.js"));
 
 type Name = "positions" | "orders" | "fills" | "history" | "deposits" | "withdrawals";
 const PANEL = "portfolio-panel";
 
-const TABLES: Readonly<Record<Name, () => ReactNode>> = {
+const TABLES: Readonly<Record<Name, ComponentType>> = {
   positions: PositionsTable,
   orders: OrdersTable,
   fills: FillsTable,
-  history: History,
+  history: HistoryPanel,
   deposits: DepositsTable,
-  withdrawals: Withdrawals,
+  withdrawals: WithdrawalsTable,
 };
 
 const NAMES: readonly Name[] = [
@@ -45,39 +49,29 @@ export function PortfolioPanel() {
   const [chosen, setTab] = useRemembered("portfolio-tab", NAMES, "positions");
   const tab = chosen === "withdrawals" && !paysOut ? "deposits" : chosen;
   const tabs: readonly Tab<Name>[] = [
-    { name: "positions", label: counted("Positions", positions) },
-    { name: "orders", label: counted("Open orders", orders) },
-    { name: "fills", label: "Fills" },
-    { name: "history", label: "History" },
-    { name: "deposits", label: "Deposits" },
-    ...(paysOut ? [{ name: "withdrawals", label: "Withdrawals" } as const] : []),
+    { name: "positions", label: counted(t.portfolio.tabs.positions, positions) },
+    { name: "orders", label: counted(t.portfolio.tabs.orders, orders) },
+    { name: "fills", label: t.portfolio.tabs.fills },
+    { name: "history", label: t.portfolio.tabs.history },
+    { name: "deposits", label: t.portfolio.tabs.deposits },
+    ...(paysOut ? [{ name: "withdrawals", label: t.portfolio.tabs.withdrawals } as const] : []),
   ];
   const Table = TABLES[tab];
   return (
-    <section className="panel portfolio" aria-label="Portfolio">
+    <section className="panel portfolio" aria-label={t.portfolio.title}>
       <div className="panel-head">
-        <Tabs label="Portfolio" tabs={tabs} selected={tab} panelId={PANEL} onSelect={setTab} />
+        <Tabs
+          label={t.portfolio.title}
+          tabs={tabs}
+          selected={tab}
+          panelId={PANEL}
+          onSelect={setTab}
+        />
       </div>
       <div className="panel-body" {...tabPanel(PANEL, tab)}>
-        {isIn ? <Table /> : <SignInFirst />}
+        <Suspense>{isIn ? <Table /> : <SignInFirst />}</Suspense>
       </div>
     </section>
-  );
-}
-
-function History() {
-  return (
-    <Suspense>
-      <HistoryPanel />
-    </Suspense>
-  );
-}
-
-function Withdrawals() {
-  return (
-    <Suspense>
-      <WithdrawalsTable />
-    </Suspense>
   );
 }
 
@@ -89,9 +83,9 @@ function SignInFirst() {
   const { dialog } = useTerminal();
   return (
     <div className="empty">
-      Sign in to see your positions, orders and fills. A burner key takes one click.
+      {t.portfolio.signInFirst}
       <button type="button" className="button" onClick={() => dialog.set("sign-in")}>
-        Sign in
+        {t.words.signIn}
       </button>
     </div>
   );

@@ -3,18 +3,15 @@
 import { useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Tabs, tabPanel } from "../ui/tabs.js";
 import { CloseForm } from "./close-form.js";
 import { MarginForm } from "./margin-form.js";
 import { ProtectForm } from "./protect-form.js";
 
-const TABS = [
-  { name: "close", label: "Close" },
-  { name: "margin", label: "Margin" },
-  { name: "protect", label: "Take profit / stop loss" },
-] as const;
-type Name = (typeof TABS)[number]["name"];
+const NAMES = ["close", "margin", "protect"] as const;
+type Name = (typeof NAMES)[number];
 const PANEL = "position-panel";
 
 const FORMS = { close: CloseForm, margin: MarginForm, protect: ProtectForm };
@@ -30,12 +27,19 @@ export default function PositionDialog({ symbol, onClose }: Props) {
   const [tab, setTab] = useState<Name>("close");
   const view = marketFeed.view(symbol);
   const Form = FORMS[tab];
+  const tabs = NAMES.map((name) => ({ name, label: t.positions.tabs[name] }));
   return (
-    <Dialog title={`${symbol} position`} onClose={onClose}>
-      <Tabs label="Position" tabs={TABS} selected={tab} panelId={PANEL} onSelect={setTab} />
+    <Dialog title={t.positions.title(symbol)} onClose={onClose}>
+      <Tabs
+        label={t.positions.tabsLabel}
+        tabs={tabs}
+        selected={tab}
+        panelId={PANEL}
+        onSelect={setTab}
+      />
       <div className="dialog-body" {...tabPanel(PANEL, tab)}>
         {position === undefined || view === undefined ? (
-          <p className="notice">The position is closed.</p>
+          <p className="notice">{t.positions.isClosed}</p>
         ) : (
           <Form view={view} position={position} onDone={onClose} />
         )}

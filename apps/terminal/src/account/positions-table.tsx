@@ -15,6 +15,7 @@ import { attachedExits, closeAtMarket, closedTextOfAll, exitOrder } from "../ord
 import { orderSettings } from "../order/order-settings.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { later } from "../ui/later.js";
 import { type LivePosition, livePosition } from "../venue/live-position.js";
 import { closedTextOf, priceText, sizeText } from "../venue/market-view.js";
@@ -40,20 +41,20 @@ export function PositionsTable() {
   return (
     <>
       <DataTable
-        label="Positions"
+        label={t.portfolio.tabs.positions}
         columns={columns}
         rows={rows}
         keyOf={({ symbol }) => symbol}
-        empty="No open positions."
+        empty={t.positions.empty}
       />
       {rows !== undefined && rows.length > 0 && (
         <div className="table-bar">
           <ActionButton
-            busyText="Closing…"
+            busyText={t.words.closing}
             why={closedTextOfAll(terminal, rows)}
             act={() => close()}
           >
-            Close all
+            {t.positions.closeAll}
           </ActionButton>
         </div>
       )}
@@ -81,35 +82,35 @@ function useColumns(
     priceText(marketFeed.view(symbol), price);
   return [
     {
-      title: "Market",
+      title: t.table.market,
       isText: true,
       cell: ({ symbol, side, leverage }) => (
         <>
           <strong>{symbol}</strong>{" "}
           <span className={`${side} second`}>
-            {side === "long" ? "Long" : "Short"} {formatFixed(leverage, leverage < 10 ? 1 : 0)}×
+            {t.words.positions[side]} {formatFixed(leverage, leverage < 10 ? 1 : 0)}×
           </span>
         </>
       ),
     },
     {
-      title: "Size",
+      title: t.words.size,
       cell: ({ symbol, size }) => (
         <span className={toneOf(size)}>{sizeText(marketFeed.view(symbol), size)}</span>
       ),
     },
     {
-      title: "Value",
+      title: t.table.columns.value,
       cell: (position) =>
         formatDollars(Math.abs(position.size) * livePosition(terminal, position).mark),
     },
-    { title: "Entry", cell: (position) => priceOf(position, position.avgEntry) },
+    { title: t.table.columns.entry, cell: (position) => priceOf(position, position.avgEntry) },
     {
-      title: "Mark",
+      title: t.words.mark,
       cell: (position) => priceOf(position, livePosition(terminal, position).mark),
     },
     {
-      title: "Liquidation",
+      title: t.table.columns.liquidation,
       cell: (position) => (
         <Liquidation
           price={priceOf(position, position.liquidationPrice)}
@@ -117,43 +118,43 @@ function useColumns(
         />
       ),
     },
-    { title: "PnL", cell: (position) => <Pnl {...livePosition(terminal, position)} /> },
-    { title: "Margin", cell: ({ margin }) => formatDollars(margin) },
+    { title: t.words.pnl, cell: (position) => <Pnl {...livePosition(terminal, position)} /> },
+    { title: t.words.margin, cell: ({ margin }) => formatDollars(margin) },
     {
-      title: "Ratio",
+      title: t.table.columns.ratio,
       cell: (position) => {
         const { ratio, level } = livePosition(terminal, position);
         return <span className={RISK_TONES[level]}>{formatFixed(ratio * 100, 1)}%</span>;
       },
     },
-    { title: "TP / SL", cell: (position) => exitsText(position, orders, priceOf) },
+    { title: t.words.exits, cell: (position) => exitsText(position, orders, priceOf) },
     {
-      title: "Realised",
+      title: t.table.columns.realized,
       cell: ({ realizedPnl }) => (
         <span className={toneOf(realizedPnl, 2)}>{formatSigned(realizedPnl, 2)}</span>
       ),
     },
-    { title: "Funding paid", cell: ({ fundingPaid }) => formatFixed(fundingPaid, 4) },
+    { title: t.table.columns.fundingPaid, cell: ({ fundingPaid }) => formatFixed(fundingPaid, 4) },
     {
-      title: "Actions",
+      title: t.table.columns.actions,
       isActions: true,
       cell: (position) => (
         <span className="row">
           <ActionButton
-            label={`Close ${position.symbol} at the market`}
-            busyText="Closing…"
+            label={t.positions.closeAtMarket(position.symbol)}
+            busyText={t.words.closing}
             why={closedTextOf(marketFeed.view(position.symbol))}
             act={() => onClose(position.symbol)}
           >
-            Close
+            {t.words.close}
           </ActionButton>
           <button
             type="button"
             className="button small"
-            aria-label={`Manage ${position.symbol}`}
+            aria-label={t.positions.manageOne(position.symbol)}
             onClick={() => onManage(position.symbol)}
           >
-            Manage
+            {t.positions.manage}
           </button>
         </span>
       ),

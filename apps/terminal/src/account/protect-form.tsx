@@ -8,11 +8,11 @@ import { isBeyondLiquidation } from "../maths/position-maths.js";
 import { exitOrder } from "../order/closing.js";
 import { markOf } from "../order/order-context.js";
 import { numberIn } from "../order/order-form-state.js";
-import { BEYOND_LIQUIDATION } from "../order/order-notes.js";
 import { requireAll } from "../order/outcome.js";
 import { sideProblem, stepProblem } from "../order/typed-steps.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
 import { closedText } from "../venue/market-view.js";
@@ -50,42 +50,40 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
     const { symbol, side } = position;
     const open = [...(orders?.values() ?? [])];
     const operations = protectionOf({ symbol, side, ...changes }, open);
-    const subject = `Take profit and stop loss of ${symbol}`;
+    const name = { subject: `protect ${symbol}`, title: t.positions.protectSubject(symbol) };
     void send(async (session) =>
-      requireAll(await terminal.orders.batch(session, operations, subject)),
+      requireAll(await terminal.orders.batch(session, operations, name)),
     );
   };
-  const field = { placeholder: "none", unit: market.quote } as const;
+  const field = { placeholder: t.words.none, unit: market.quote } as const;
   return (
-    <form className="stack" onSubmit={submit} noValidate aria-label="Protect the position">
+    <form className="stack" onSubmit={submit} noValidate aria-label={t.positions.protectForm}>
       <NumberField
         {...field}
-        label="Take profit"
+        label={t.words.takeProfit}
         value={takeProfit.text}
         problem={profitProblem}
         onChange={takeProfit.onChange}
       />
       <NumberField
         {...field}
-        label="Stop loss"
+        label={t.words.stopLoss}
         value={stopLoss.text}
         problem={lossProblem}
         onChange={stopLoss.onChange}
       />
       <dl className="facts">
-        <ExpectedPnl label="PnL at take profit" text={takeProfit.text} position={position} />
+        <ExpectedPnl label={t.positions.pnlAtProfit} text={takeProfit.text} position={position} />
         <ExpectedPnl
-          label="PnL at stop loss"
+          label={t.positions.pnlAtLoss}
           text={isTooFar ? "" : stopLoss.text}
           position={position}
         />
       </dl>
-      {isTooFar && <p className="notice warn">{BEYOND_LIQUIDATION}</p>}
-      <p className="notice">
-        At either price the whole position is closed at the market, and the other one ends with it.
-      </p>
+      {isTooFar && <p className="notice warn">{t.notes.beyondLiquidation}</p>}
+      <p className="notice">{t.positions.protectText}</p>
       <SendButton isReady={isReady} why={closedText(market)} isSending={isSending} advice={advice}>
-        Save
+        {t.words.save}
       </SendButton>
     </form>
   );

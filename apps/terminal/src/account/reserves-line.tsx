@@ -6,6 +6,7 @@ import { useEffect, useState } from "react";
 import { formatDollars } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { ONCE } from "../venue/refresher.js";
 import { ActionButton } from "./action-button.js";
 
@@ -33,21 +34,22 @@ export function ReservesLine() {
   };
   return (
     <p className="faint reserves">
-      {reservesLine(reserves)} <ActionButton act={check}>Am I counted?</ActionButton>{" "}
+      {reservesLine(reserves)} <ActionButton act={check}>{t.withdraw.amCounted}</ActionButton>{" "}
       <output>{found}</output>
     </p>
   );
 }
 
 function countedText(micros: number): string {
-  return `Yes: your ${formatDollars(micros / 1e6)} are among it.`;
+  return t.withdraw.counted(formatDollars(micros / 1e6));
 }
 
 export function reservesLine({ liabilities, difference }: Reserves): string {
   if (liabilities === null) return "";
-  const owed = `The venue owed ${formatDollars(liabilities.sum)} at ${formatDayAndClock(liabilities.time)}`;
-  if (difference === null) return `${owed}; what its vaults hold is not known now.`;
+  const owed = formatDollars(liabilities.sum);
+  const time = formatDayAndClock(liabilities.time);
+  if (difference === null) return t.withdraw.owedUnknown(owed, time);
   return difference < 0
-    ? `${owed}; its vaults hold ${formatDollars(-difference)} LESS.`
-    : `${owed}; its vaults hold ${formatDollars(difference)} more.`;
+    ? t.withdraw.owedLess(owed, time, formatDollars(-difference))
+    : t.withdraw.owedMore(owed, time, formatDollars(difference));
 }

@@ -9,6 +9,7 @@ import { AdviceBox } from "../order/advice-box.js";
 import { useIsLive } from "../state/use-is-live.js";
 import { useIsShown } from "../state/use-is-shown.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import type { MarketView } from "../venue/market-view.js";
 import { isUnknown } from "../venue/unsettled-requests.js";
 
@@ -84,7 +85,7 @@ export function SendButton({ isReady, why, isSending, advice, children }: Props)
         className="button primary wide"
         disabled={!isReady || isSending || !isLive || why !== undefined}
       >
-        {isSending ? "Sending…" : isLive ? (why ?? children) : "Reconnecting…"}
+        {isSending ? t.words.sending : isLive ? (why ?? children) : t.words.reconnecting}
       </button>
     </>
   );

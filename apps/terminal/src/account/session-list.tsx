@@ -7,6 +7,7 @@ import { formatDollars } from "../format/numbers.js";
 import { formatDayAndClock, shortHex } from "../format/text.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { ActionButton } from "./action-button.js";
 import { MakeKeyFile } from "./make-key-file.js";
 import { useFailure } from "./send-button.js";
@@ -37,35 +38,35 @@ export function SessionList({ session, hasWallet }: Props) {
     await read();
   };
   const newKey = (own: Session) =>
-    terminal.sessions.newKey(own).then(() => terminal.toasts.show("good", "New session key"));
-  if (sessions === undefined) return <p className="notice">Reading the sessions…</p>;
+    terminal.sessions.newKey(own).then(() => terminal.toasts.show("good", t.account.hasNewKey));
+  if (sessions === undefined) return <p className="notice">{t.account.readingSessions}</p>;
   if (sessions === "failed") {
     return (
       <p className="notice warn">
-        The sessions could not be read. <ActionButton act={read}>Try again</ActionButton>
+        {t.account.sessionsFailed} <ActionButton act={read}>{t.account.tryAgain}</ActionButton>
       </p>
     );
   }
   return (
-    <section className="choice-card" aria-label="Sessions">
-      <h3>Sessions</h3>
+    <section className="choice-card" aria-label={t.account.sessions}>
+      <h3>{t.account.sessions}</h3>
       <ul className="sessions">
         {sessions.map((info) => (
           <li key={info.id}>
             <div>
               <strong>{info.domain}</strong>{" "}
-              {info.current && <span className="chip good">This one</span>}
+              {info.current && <span className="chip good">{t.account.thisOne}</span>}
               <div className="faint">
-                Key {shortHex(info.sessionKey)}, until {formatDayAndClock(info.expiresAt)}
+                {t.account.sessionKey(shortHex(info.sessionKey), formatDayAndClock(info.expiresAt))}
                 {capsText(info)}
               </div>
             </div>
             {!info.current && (
               <ActionButton
-                label={`End session ${info.id}`}
+                label={t.account.endOne(info.id)}
                 act={() => end((own) => own.endSession(info.id))}
               >
-                End
+                {t.account.end}
               </ActionButton>
             )}
           </li>
@@ -75,10 +76,10 @@ export function SessionList({ session, hasWallet }: Props) {
       <div className="button-row">
         {sessions.length > 1 && (
           <ActionButton act={() => end((own) => own.endOtherSessions())}>
-            End all others
+            {t.account.endOthers}
           </ActionButton>
         )}
-        <ActionButton act={() => end(newKey)}>New key</ActionButton>
+        <ActionButton act={() => end(newKey)}>{t.account.newKey}</ActionButton>
         {hasWallet && (
           <button
             type="button"
@@ -86,7 +87,7 @@ export function SessionList({ session, hasWallet }: Props) {
             aria-expanded={isMaking}
             onClick={() => setMaking(!isMaking)}
           >
-            Make a key file
+            {t.account.makeKeyFile}
           </button>
         )}
       </div>
@@ -106,10 +107,10 @@ export function SessionList({ session, hasWallet }: Props) {
 function capsText({ scope, cancelOnDisconnect }: SessionInfo): string {
   const { maxOrderNotional, maxNotional, symbols } = scope;
   const caps = [
-    maxOrderNotional === null ? "" : `orders up to ${formatDollars(maxOrderNotional)}`,
-    maxNotional === null ? "" : `positions up to ${formatDollars(maxNotional)}`,
+    maxOrderNotional === null ? "" : t.account.capOrders(formatDollars(maxOrderNotional)),
+    maxNotional === null ? "" : t.account.capPositions(formatDollars(maxNotional)),
     symbols === null ? "" : symbols.join(" "),
-    cancelOnDisconnect ? "cancels on disconnect" : "",
+    cancelOnDisconnect ? t.account.cancelsOnDisconnect : "",
   ].filter(Boolean);
   return caps.length === 0 ? "" : `, ${caps.join(", ")}`;
 }

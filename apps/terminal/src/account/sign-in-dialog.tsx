@@ -7,6 +7,7 @@ import { type Advice, adviceOn } from "../order/advice.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { type InjectedWallet, injectedWallets } from "../venue/injected-wallets.js";
 import { OtherBurnerError } from "../venue/session-manager.js";
@@ -36,16 +37,16 @@ export function SignInDialog() {
   };
   const signInWithBurner = (key?: string) => run(() => sessions.signInWithBurner(key));
   return (
-    <Dialog title="Sign in" onClose={close}>
+    <Dialog title={t.words.signIn} onClose={close}>
       <div className="dialog-body">
         {isAsking ? (
           <AskingWallet onCancel={() => sessions.cancelSignIn()} />
         ) : (
           <>
             <Choice
-              title="Burner key"
-              badge={<span className="chip warn">Testnet only</span>}
-              text="A wallet made in this page. It may be saved, and used elsewhere."
+              title={t.signIn.burner}
+              badge={<span className="chip warn">{t.words.testnetOnly}</span>}
+              text={t.signIn.burnerText}
             >
               {burner === undefined ? (
                 <NewBurner isBusy={isBusy} onSignIn={signInWithBurner} />
@@ -53,10 +54,7 @@ export function SignInDialog() {
                 <KeptBurner privateKey={burner} isBusy={isBusy} onSignIn={signInWithBurner} />
               )}
             </Choice>
-            <Choice
-              title="Browser wallet"
-              text="Sign one message, no transaction. A session key in this page then signs your orders without further prompts."
-            >
+            <Choice title={t.signIn.wallet} text={t.signIn.walletText}>
               {wallets.map((wallet) => (
                 <WalletButton
                   key={wallet.id}
@@ -65,14 +63,9 @@ export function SignInDialog() {
                   onChoose={() => run(() => sessions.signInWithWallet(wallet))}
                 />
               ))}
-              {wallets.length === 0 && (
-                <p>No wallet found. Install one as a browser extension and reload this page.</p>
-              )}
+              {wallets.length === 0 && <p>{t.signIn.noWallet}</p>}
             </Choice>
-            <Choice
-              title="Key file"
-              text="Of a machine that is signed in: Account, Make a key file. Each file works once."
-            >
+            <Choice title={t.signIn.keyFile} text={t.signIn.keyFileText}>
               <OpenKeyFile isBusy={isBusy} onSignIn={run} />
             </Choice>
             <StayChoice />
@@ -86,11 +79,12 @@ export function SignInDialog() {
 
 function signInAdvice(error: unknown): Advice | undefined {
   if (error instanceof WalletCanceled) return undefined;
-  if (error instanceof WalletSilent) return { title: "No answer", text: error.message };
+  if (error instanceof WalletSilent) return { title: t.signIn.noAnswer, text: error.message };
   if (error instanceof KeyFileError) return { title: error.title, text: error.message };
-  if (error instanceof OtherBurnerError) return { title: "Not replaced", text: error.message };
+  if (error instanceof OtherBurnerError)
+    return { title: t.signIn.notReplaced, text: error.message };
   if (error instanceof RangeError) {
-    return { title: "Not a private key", text: "It has 64 hex digits, with or without 0x." };
+    return { title: t.signIn.notAKey, text: t.signIn.notAKeyText };
   }
   return adviceOn(error);
 }
@@ -98,13 +92,10 @@ function signInAdvice(error: unknown): Advice | undefined {
 function AskingWallet({ onCancel }: { readonly onCancel: () => void }) {
   return (
     <section className="choice-card" role="status">
-      <h3>Confirm in your wallet…</h3>
-      <p>
-        The wallet asks for one signature. If it shows nothing, open it; it may be locked, or its
-        window may be behind this one.
-      </p>
+      <h3>{t.signIn.confirm}</h3>
+      <p>{t.signIn.confirmText}</p>
       <button type="button" className="button" onClick={onCancel}>
-        Cancel
+        {t.words.giveUp}
       </button>
     </section>
   );
@@ -131,7 +122,7 @@ function NewBurner({ isBusy, onSignIn }: BurnerProps) {
           disabled={isBusy}
           onClick={() => onSignIn()}
         >
-          Create a burner key
+          {t.signIn.create}
         </button>
         <button
           type="button"
@@ -139,13 +130,13 @@ function NewBurner({ isBusy, onSignIn }: BurnerProps) {
           aria-expanded={isImporting}
           onClick={() => setImporting(!isImporting)}
         >
-          Import
+          {t.signIn.import}
         </button>
       </div>
       {isImporting && (
         <form className="button-row" onSubmit={submit}>
           <label className="field grow">
-            <span className="label">Private key</span>
+            <span className="label">{t.account.privateKey}</span>
             <span className="box">
               <input
                 type="password"
@@ -156,7 +147,7 @@ function NewBurner({ isBusy, onSignIn }: BurnerProps) {
             </span>
           </label>
           <button type="submit" className="button" disabled={isBusy || text.trim() === ""}>
-            Sign in with this key
+            {t.signIn.withKey}
           </button>
         </form>
       )}
@@ -181,13 +172,13 @@ function KeptBurner({ privateKey, isBusy, onSignIn }: BurnerProps & { privateKey
           disabled={isBusy}
           onClick={() => onSignIn(privateKey)}
         >
-          Use burner {shortHex(address)}
+          {t.signIn.useBurner(shortHex(address))}
         </button>
         <button type="button" className="button" onClick={forget}>
-          {isAsked ? "Forget it for good" : "Forget it"}
+          {isAsked ? t.signIn.forgetForGood : t.signIn.forget}
         </button>
       </div>
-      {isAsked && <p>Without a saved key, the account and what is in it cannot be used again.</p>}
+      {isAsked && <p>{t.signIn.forgetText}</p>}
       <BurnerKey privateKey={privateKey} address={address} />
     </>
   );
@@ -203,7 +194,7 @@ function WalletButton({ wallet: { name, icon }, isBusy, onChoose }: WalletProps)
   return (
     <button type="button" className="button" disabled={isBusy} onClick={onChoose}>
       {icon !== undefined && <img className="wallet-icon" src={icon} alt="" />}
-      Use {name}
+      {t.signIn.useWallet(name)}
     </button>
   );
 }
@@ -212,7 +203,7 @@ function StayChoice() {
   const { sessions } = useTerminal();
   const [isStaying, setStaying] = useState(sessions.isStaying);
   if (!sessions.canStay) {
-    return <p className="notice">This page was not loaded securely: a reload signs you out.</p>;
+    return <p className="notice">{t.signIn.notSecure}</p>;
   }
   const choose = (isOn: boolean) => {
     sessions.isStaying = isOn;
@@ -226,13 +217,9 @@ function StayChoice() {
           checked={isStaying}
           onChange={({ target }) => choose(target.checked)}
         />
-        Stay signed in
+        {t.signIn.stay}
       </label>
-      <p>
-        {isStaying
-          ? "Keys stay in this browser, and no script can read the session's key. Do not use it on a shared computer."
-          : "Keys are kept in this page's memory only: what was kept is deleted, a reload signs you out, and a burner key that was not saved is lost."}
-      </p>
+      <p>{isStaying ? t.signIn.stayText : t.signIn.leaveText}</p>
     </div>
   );
 }

@@ -1,9 +1,9 @@
 /** Signs out although positions are open, after one question. */
 
-import { countOf } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useIsLive } from "../state/use-is-live.js";
 import { useTerminal } from "../terminal.js";
+import { countOf, t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 
 export default function SignOutDialog() {
@@ -19,20 +19,22 @@ export default function SignOutDialog() {
     terminal.signOut();
   };
   return (
-    <Dialog title="Sign out" onClose={close}>
+    <Dialog title={t.header.signOut} onClose={close}>
       <div className="dialog-body">
         <p>
           {areKnown
-            ? `${countOf(positions, "open position")} and ${countOf(orders, "open order")} stay`
-            : "Your positions and orders are not known now. Open ones stay"}{" "}
-          as they are while you are signed out.
+            ? t.account.signOutText(
+                countOf(positions, t.counts.openPositions),
+                countOf(orders, t.counts.openOrders),
+              )
+            : t.account.signOutUnknown}
         </p>
         <div className="pair">
           <button type="button" className="button" onClick={close}>
-            Back
+            {t.words.back}
           </button>
           <button type="button" className="button primary" onClick={leave}>
-            Sign out now
+            {t.account.signOutNow}
           </button>
         </div>
       </div>

@@ -5,6 +5,7 @@ import { CHAINS, TOKENS } from "@perpgate/protocol/core";
 import { type FormEvent, useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 
 export interface Transfer {
   readonly chain: Chain;
@@ -31,7 +32,7 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
   const tokens = isDev ? TOKENS : (watched?.tokens.map(({ token }) => token) ?? []);
   const token = offeredOr(tokens, wantedToken);
   if (chain === undefined || token === undefined) {
-    return <p className="notice">This venue does not accept deposits.</p>;
+    return <p className="notice">{t.deposit.notAccepted}</p>;
   }
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -39,14 +40,14 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
   };
   return (
     <form className="choice-card" onSubmit={submit}>
-      <h3>Transfer to the vault</h3>
+      <h3>{t.deposit.transfer}</h3>
       <div className="pair">
-        <Choice label="Chain" options={chains} value={chain} onChange={setChain} />
-        <Choice label="Token" options={tokens} value={token} onChange={setToken} />
+        <Choice label={t.words.chain} options={chains} value={chain} onChange={setChain} />
+        <Choice label={t.words.token} options={tokens} value={token} onChange={setToken} />
       </div>
       {watched !== undefined && <WhereToSend watched={watched} token={token} />}
       <label className="field">
-        <span className="label">Transaction hash</span>
+        <span className="label">{t.deposit.hash}</span>
         <span className="box">
           <input
             autoComplete="off"
@@ -58,7 +59,7 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
         </span>
       </label>
       <button type="submit" className="button" disabled={isBusy || txHash.trim() === ""}>
-        Register the transfer
+        {t.deposit.register}
       </button>
     </form>
   );
@@ -82,27 +83,21 @@ function WhereToSend({
   const contract = tokens.find((candidate) => candidate.token === token)?.contract;
   return (
     <>
-      <p>
-        Send {token} on {chain} to the vault, then register the transaction hash here. It is
-        credited to the sender after {confirmations} confirmations.
-      </p>
+      <p>{t.deposit.howToSend(token, chain, confirmations)}</p>
       <dl className="addresses">
-        <dt>Vault</dt>
+        <dt>{t.deposit.vault}</dt>
         <dd data-testid="vault">{vault}</dd>
-        <dt>{token} contract</dt>
+        <dt>{t.deposit.contract(token)}</dt>
         <dd>{contract}</dd>
         {state.status === "in" && (
           <>
-            <dt>{chain === "tron" ? "Send from the key of" : "Send from"}</dt>
+            <dt>{chain === "tron" ? t.deposit.sendFromKeyOf : t.deposit.sendFrom}</dt>
             <dd>{state.address}</dd>
           </>
         )}
       </dl>
       {state.status === "in" && state.kind === "burner" && (
-        <p className="notice warn">
-          You are signed in with a burner key, which has no tokens to send. To deposit, sign in with
-          the wallet that sends them.
-        </p>
+        <p className="notice warn">{t.deposit.burnerText}</p>
       )}
     </>
   );

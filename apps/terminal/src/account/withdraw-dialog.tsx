@@ -16,6 +16,7 @@ import { numberIn } from "../order/order-form-state.js";
 import { stepProblem } from "../order/typed-steps.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
@@ -32,10 +33,10 @@ export function WithdrawDialog() {
   const rules = useStore(bridge.info, (info) => info?.withdrawals);
   const [sent, setSent] = useState<Withdrawal>();
   return (
-    <Dialog title="Withdraw" onClose={() => dialog.set("none")}>
+    <Dialog title={t.words.withdraw} onClose={() => dialog.set("none")}>
       <div className="dialog-body">
-        {rules === undefined && <p className="notice">Loading the terms of withdrawals…</p>}
-        {rules === null && <p className="notice">This venue takes no withdrawals.</p>}
+        {rules === undefined && <p className="notice">{t.withdraw.loading}</p>}
+        {rules === null && <p className="notice">{t.withdraw.notOffered}</p>}
         {rules && sent === undefined && <WithdrawForm rules={rules} onSent={setSent} />}
         {sent !== undefined && <Sent withdrawal={sent} />}
         <ReservesLine />
@@ -67,7 +68,7 @@ export function WithdrawForm({ rules, onSent }: FormProps) {
   const tokens = TOKENS.filter((name) => paid.includes(name));
   const token = offeredOr(tokens, wantedToken);
   if (chain === undefined || token === undefined || state.status !== "in") {
-    return <p className="notice">Nothing can be withdrawn here now.</p>;
+    return <p className="notice">{t.withdraw.notNow}</p>;
   }
   const most = largestWithdrawal(rules, available);
   const amount = numberIn(text) ?? 0;
@@ -90,16 +91,16 @@ export function WithdrawForm({ rules, onSent }: FormProps) {
     toMicrosFloor(available) - toMicrosFloor(amount) - toMicrosFloor(rules.fee),
   );
   return (
-    <form className="stack" onSubmit={submit} noValidate aria-label="Withdraw">
+    <form className="stack" onSubmit={submit} noValidate aria-label={t.words.withdraw}>
       <div className="pair">
-        <Choice label="Chain" options={chains} value={chain} onChange={setChain} />
-        <Choice label="Token" options={tokens} value={token} onChange={setToken} />
+        <Choice label={t.words.chain} options={chains} value={chain} onChange={setChain} />
+        <Choice label={t.words.token} options={tokens} value={token} onChange={setToken} />
       </div>
       <NumberField
-        label="Amount"
+        label={t.words.amount}
         aside={
           <span>
-            Available <Dollars value={known} />
+            {t.words.available} <Dollars value={known} />
           </span>
         }
         value={text}
@@ -114,28 +115,23 @@ export function WithdrawForm({ rules, onSent }: FormProps) {
           disabled={known === undefined}
           onClick={() => setText(most.toFixed(2))}
         >
-          Max
+          {t.words.max}
         </button>
       </NumberField>
       <dl className="facts">
-        <Fact label="Fee">{formatDollars(rules.fee)}</Fact>
-        <Fact label="The vault pays">{isReady ? formatDollars(amount) : "…"}</Fact>
-        <Fact label="Available after it">{isReady ? formatDollars(left) : "…"}</Fact>
+        <Fact label={t.words.fee}>{formatDollars(rules.fee)}</Fact>
+        <Fact label={t.withdraw.vaultPays}>{isReady ? formatDollars(amount) : "…"}</Fact>
+        <Fact label={t.withdraw.availableAfter}>{isReady ? formatDollars(left) : "…"}</Fact>
       </dl>
       <p>
-        Paid to the address that you signed in with, and to no other:{" "}
+        {t.withdraw.paidTo}{" "}
         <span className="secret" data-testid="payee">
           {state.address}
         </span>
       </p>
-      {state.kind === "burner" && (
-        <p className="notice warn">
-          You are signed in with a burner key. What is paid can be moved with that key alone: save
-          it under Account first.
-        </p>
-      )}
+      {state.kind === "burner" && <p className="notice warn">{t.withdraw.burnerText}</p>}
       <SendButton isReady={isReady} isSending={isSending} advice={advice}>
-        Withdraw {isReady ? formatDollars(amount) : ""}
+        {isReady ? t.withdraw.withdrawAmount(formatDollars(amount)) : t.words.withdraw}
       </SendButton>
     </form>
   );
@@ -162,11 +158,8 @@ function Sent({ withdrawal }: { readonly withdrawal: Withdrawal }) {
   }, [refresher, isOver]);
   useEffect(() => () => refresher.close(), [refresher]);
   return (
-    <section className="stack" aria-label="The withdrawal">
-      <p>
-        Withdrawal {now.withdrawalId}: {formatDollars(now.amount)} {now.token} on {now.chain}. You
-        can close this; the tab Withdrawals has it.
-      </p>
+    <section className="stack" aria-label={t.withdraw.sentLabel}>
+      <p>{t.withdraw.sent(now.withdrawalId, formatDollars(now.amount), now.token, now.chain)}</p>
       <WithdrawalSteps withdrawal={now} />
     </section>
   );

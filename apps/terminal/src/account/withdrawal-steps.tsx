@@ -2,40 +2,31 @@
 
 import type { Withdrawal } from "@perpgate/protocol";
 import { formatDayAndClock } from "../format/text.js";
+import { t } from "../text/texts.js";
 
-type Status = Withdrawal["status"];
-
-const STEPS = [
-  ["queued", "In the venue's log. The attestors wait for a proof that it is sealed."],
-  ["attested", "A quorum of attestors has signed it. Anyone can send it to the vault now."],
-  ["pending", "The vault has it, in its dispute period of some minutes."],
-  ["paid", "The vault has paid, at a finalized block."],
-] as const satisfies readonly (readonly [Status, string])[];
+const STEPS = ["queued", "attested", "pending", "paid"] as const;
 
 export function WithdrawalSteps({ withdrawal }: { readonly withdrawal: Withdrawal }) {
   const { status, deadline, txHash } = withdrawal;
-  const reached = STEPS.findIndex(([step]) => step === status);
+  const reached = status === "expired" ? -1 : STEPS.indexOf(status);
   return (
     <>
-      <ol className="steps" aria-label="Progress of the withdrawal">
-        {STEPS.map(([step, text], i) => (
+      <ol className="steps" aria-label={t.withdraw.progress}>
+        {STEPS.map((step, i) => (
           <li key={step} aria-current={i === reached ? "step" : undefined}>
-            <span className={`chip ${i <= reached ? "good" : ""}`}>{step}</span> {text}
+            <span className={`chip ${i <= reached ? "good" : ""}`}>{t.withdraw.status[step]}</span>{" "}
+            {t.withdraw.steps[step]}
           </li>
         ))}
       </ol>
       {status === "expired" ? (
-        <p className="notice warn">
-          It was not paid by its deadline. Amount and fee are in your wallet again.
-        </p>
+        <p className="notice warn">{t.withdraw.expired}</p>
       ) : (
         status !== "paid" && (
-          <p className="faint">
-            Nothing is paid after {formatDayAndClock(deadline)}: then amount and fee come back.
-          </p>
+          <p className="faint">{t.withdraw.deadline(formatDayAndClock(deadline))}</p>
         )
       )}
-      {txHash !== null && <p className="secret">Transaction {txHash}</p>}
+      {txHash !== null && <p className="secret">{t.withdraw.transaction(txHash)}</p>}
     </>
   );
 }

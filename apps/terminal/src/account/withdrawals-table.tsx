@@ -6,6 +6,7 @@ import { useEffect } from "react";
 import { formatDollars, NO_VALUE } from "../format/numbers.js";
 import { formatDayAndClock, shortHex } from "../format/text.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { saveFile } from "../ui/save-file.js";
 import { ActionButton } from "./action-button.js";
 import type { DataColumn } from "./data-table.js";
@@ -32,8 +33,9 @@ export default function WithdrawalsTable() {
   }, [terminal]);
   return (
     <PagedDataTable
-      label="Withdrawals"
-      empty="No withdrawals yet."
+      label={t.portfolio.tabs.withdrawals}
+      file="withdrawals"
+      empty={t.withdraw.none}
       columns={withdrawalColumns(terminal)}
       load={load}
       idOf={idOf}
@@ -45,24 +47,30 @@ export default function WithdrawalsTable() {
 
 export function withdrawalColumns(terminal: Terminal): readonly DataColumn<Withdrawal>[] {
   return [
-    { title: "Time", isText: true, cell: ({ requestedAt }) => formatDayAndClock(requestedAt) },
-    { title: "Chain", isText: true, cell: ({ chain }) => chain },
-    { title: "Token", isText: true, cell: ({ token }) => token },
-    { title: "Amount", cell: ({ amount }) => formatDollars(amount) },
-    { title: "Fee", cell: ({ fee }) => formatDollars(fee) },
     {
-      title: "Status",
+      title: t.words.time,
       isText: true,
-      cell: ({ status }) => <span className={`chip ${TONES[status]}`}>{status}</span>,
+      cell: ({ requestedAt }) => formatDayAndClock(requestedAt),
+    },
+    { title: t.words.chain, isText: true, cell: ({ chain }) => chain },
+    { title: t.words.token, isText: true, cell: ({ token }) => token },
+    { title: t.words.amount, cell: ({ amount }) => formatDollars(amount) },
+    { title: t.words.fee, cell: ({ fee }) => formatDollars(fee) },
+    {
+      title: t.words.status,
+      isText: true,
+      cell: ({ status }) => (
+        <span className={`chip ${TONES[status]}`}>{t.withdraw.status[status]}</span>
+      ),
     },
     {
-      title: "Transaction",
+      title: t.table.columns.transaction,
       isText: true,
       cell: ({ txHash }) =>
         txHash === null ? NO_VALUE : <span title={txHash}>{shortHex(txHash)}</span>,
     },
     {
-      title: "Evidence",
+      title: t.table.columns.evidence,
       isActions: true,
       cell: (withdrawal) => <Evidence terminal={terminal} withdrawal={withdrawal} />,
     },
@@ -88,17 +96,17 @@ function Evidence({ terminal, withdrawal: { withdrawalId: id, chain, endedAt } }
         after: String(Number(id) - 1),
       });
       const proof = withdrawals.find(({ withdrawalId }) => withdrawalId === id)?.proof ?? null;
-      if (proof === null) throw new Error("No checkpoint covers it yet: try again in a second.");
+      if (proof === null) throw new Error(t.withdraw.notCovered);
       saveFile(`withdrawal-${id}.proof`, proof);
     });
   return (
     <span className="row">
-      <ActionButton label={`Save the votes on withdrawal ${id}`} act={saveVotes}>
-        Votes
+      <ActionButton label={t.withdraw.saveVotes(id)} act={saveVotes}>
+        {t.withdraw.votes}
       </ActionButton>
       {endedAt === null && (
-        <ActionButton label={`Save the proof of withdrawal ${id}`} act={saveProof}>
-          Proof
+        <ActionButton label={t.withdraw.saveProof(id)} act={saveProof}>
+          {t.words.proof}
         </ActionButton>
       )}
     </span>

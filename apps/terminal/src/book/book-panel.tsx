@@ -8,6 +8,7 @@ import { pickPrice } from "../order/order-form-state.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { rowHeightIn } from "../theme/row-height.js";
 import type { BookState } from "../venue/book-feed.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -24,11 +25,11 @@ export function BookPanel() {
   const { marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
   return (
-    <section className="panel book" aria-label="Order book">
+    <section className="panel book" aria-label={t.book.title}>
       {view === undefined ? (
         <>
           <div className="panel-head">
-            <h2>Order book</h2>
+            <h2>{t.book.title}</h2>
           </div>
           <div className="panel-body" />
         </>
@@ -45,7 +46,7 @@ function MarketBook({ view }: { readonly view: MarketView }) {
   return (
     <>
       <div className="panel-head">
-        <h2>Order book</h2>
+        <h2>{t.book.title}</h2>
         <StepChoice view={view} step={step} onChoose={setStep} />
       </div>
       <LadderView view={view} step={step} />
@@ -73,7 +74,7 @@ function StepChoice({ view, step, onChoose }: StepProps) {
   const { units } = view;
   return (
     <label>
-      <span className="unseen">Price step</span>
+      <span className="unseen">{t.book.step}</span>
       <select
         className="choice"
         value={step}
@@ -106,27 +107,17 @@ function LadderView({ view, step }: { readonly view: MarketView; readonly step: 
   return (
     <div className="panel-body ladder" ref={body} aria-busy={!hasBook}>
       <div className="ladder-head" aria-hidden="true">
-        <span>Price ({quote})</span>
-        <span>Size ({base})</span>
-        <span>Total</span>
+        <span>{t.words.priceIn(quote)}</span>
+        <span>{t.words.sizeIn(base)}</span>
+        <span>{t.words.total}</span>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: rows are updated outside of React */}
-      <div
-        className="ladder-side asks"
-        role="grid"
-        aria-label="Asks, best last: price, size, total. Enter copies a price to the order form."
-        ref={asks}
-      />
+      <div className="ladder-side asks" role="grid" aria-label={t.book.asks} ref={asks} />
       <div className="spread" ref={spread}>
         <span className="skeleton" />
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-      <div
-        className="ladder-side bids"
-        role="grid"
-        aria-label="Bids, best first: price, size, total. Enter copies a price to the order form."
-        ref={bids}
-      />
+      <div className="ladder-side bids" role="grid" aria-label={t.book.bids} ref={bids} />
     </div>
   );
 }
@@ -226,11 +217,11 @@ export function ownRows(
 function spreadText({ book }: BookState, { units, priceDigits }: MarketView): string {
   const bid = book.bestBid?.[0];
   const ask = book.bestAsk?.[0];
-  if (bid === undefined && ask === undefined) return "The book is empty";
-  if (bid === undefined || ask === undefined) return `Spread ${NO_VALUE}`;
+  if (bid === undefined && ask === undefined) return t.book.empty;
+  if (bid === undefined || ask === undefined) return t.book.spread(NO_VALUE);
   // Rounded to whole ticks to remove floating-point noise.
   const ticks = Math.round((ask - bid) / units.tick.size);
   const spread = formatFixed(fromSteps(ticks, units.tick), priceDigits);
   const share = ((ask - bid) / ((ask + bid) / 2)) * 100;
-  return `Spread ${spread}  ${formatFixed(share, share < 0.01 ? 4 : 3)}%`;
+  return t.book.spread(`${spread}  ${formatFixed(share, share < 0.01 ? 4 : 3)}%`);
 }

@@ -8,6 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { formatCompact, formatFixed } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { type Colours, readColours, theme } from "../theme/theme.js";
 import type { BookState } from "../venue/book-feed.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -50,7 +51,7 @@ export default function DepthChart({ view }: { readonly view: MarketView }) {
   }, [book, view, colours]);
   return (
     <div className="depth">
-      <canvas ref={canvas} role="img" aria-label={`Depth chart. ${summary}`} />
+      <canvas ref={canvas} role="img" aria-label={t.book.depth(summary)} />
     </div>
   );
 }
@@ -75,7 +76,7 @@ class DepthPicture {
     const bids = this.bids.read(book, "bid");
     const asks = this.asks.read(book, "ask");
     const range = depthRange(bids, asks);
-    if (range === undefined) return "The book is empty.";
+    if (range === undefined) return t.book.emptyDepth;
     const bidCurve = curveOf(bids, range.low);
     const askCurve = curveOf(asks, range.high);
     const top = Math.max(bidCurve.total, askCurve.total) * 1.08;
@@ -181,9 +182,11 @@ class DepthPicture {
   private summary(bids: Curve, asks: Curve, { low, high }: Range): string {
     const { base } = this.view.market;
     const amount = (lots: number) => `${formatCompact(lots * this.view.units.lot.size)} ${base}`;
-    return (
-      `${amount(bids.total)} bid down to ${this.price(Math.ceil(low))}, ` +
-      `${amount(asks.total)} asked up to ${this.price(Math.floor(high))}.`
+    return t.book.depthSummary(
+      amount(bids.total),
+      this.price(Math.ceil(low)),
+      amount(asks.total),
+      this.price(Math.floor(high)),
     );
   }
 

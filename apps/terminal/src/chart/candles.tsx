@@ -8,6 +8,7 @@ import { amendmentOf, asksToAmend } from "../order/amendment.js";
 import { ConfirmAmend } from "../order/confirm-amend.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { readColours, theme } from "../theme/theme.js";
 import { CandleFeed } from "../venue/candle-feed.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
@@ -86,23 +87,21 @@ export default function CandlesView(props: CandlesProps) {
         className="candles"
         ref={box}
         role="img"
-        aria-label={`${view.market.symbol} candles of ${interval}`}
+        aria-label={t.chart.label(view.market.symbol, interval)}
         aria-busy={count === undefined}
       />
       <div className="legend" ref={legend} data-testid="legend" />
       {begin !== undefined && (
         <p className="chart-begin" data-testid="chart-begin">
-          From the first trade, {formatDayAndClock(begin)}
+          {t.chart.begin(formatDayAndClock(begin))}
         </p>
       )}
-      {count === 0 && (
-        <p className="empty over">No trades yet. The chart begins with the first one.</p>
-      )}
+      {count === 0 && <p className="empty over">{t.chart.empty}</p>}
       {placing !== undefined && (
         <p className="chart-hint" role="status">
-          {pointsOf(placing.kind) === 1 ? "Press on the chart." : "Press on the chart twice."}
+          {pointsOf(placing.kind) === 1 ? t.chart.pressOnce : t.chart.pressTwice}
           <button type="button" className="button small" onClick={onPlaced}>
-            Cancel
+            {t.words.giveUp}
           </button>
         </p>
       )}
@@ -247,11 +246,7 @@ function runChart(
     place: ({ kind, text }, onDone) =>
       chart.place(kind, text, (points) => {
         if (!drawings.add({ symbol, kind, points, text })) {
-          terminal.toasts.show(
-            "bad",
-            "Not drawn",
-            "There are too many drawings. Remove one first.",
-          );
+          terminal.toasts.show("bad", t.chart.notDrawn, t.chart.notDrawnText);
         }
         onDone();
       }),
@@ -279,8 +274,8 @@ async function amend(
     opposite !== undefined &&
     (isBuy ? price >= opposite : price <= opposite);
   if (wouldFill) {
-    const text = `At ${priceText(view, price)} it would fill immediately. Amend it in the table for that.`;
-    terminal.toasts.show("info", "Not moved", text);
+    const text = t.chart.notMovedText(priceText(view, price));
+    terminal.toasts.show("info", t.chart.notMoved, text);
     return false;
   }
   return (

@@ -2,6 +2,7 @@
 
 import type { Order, Position } from "@perpgate/protocol";
 import { canAmend, isAtLimit, priceOfOrder } from "../order/amendment.js";
+import { t } from "../text/texts.js";
 import type { MarketView } from "../venue/market-view.js";
 import type { PriceAlert } from "../venue/price-alerts.js";
 
@@ -23,14 +24,14 @@ export function chartLinesOf(
   const position = positions?.get(market.symbol);
   if (position !== undefined) {
     const { avgEntry, liquidationPrice, side } = position;
-    lines.push({ price: avgEntry, title: "Entry", tone: side });
+    lines.push({ price: avgEntry, title: t.chart.entry, tone: side });
     if (liquidationPrice !== null) {
-      lines.push({ price: liquidationPrice, title: "Liq.", tone: "warn" });
+      lines.push({ price: liquidationPrice, title: t.chart.liquidation, tone: "warn" });
     }
   }
   for (const { symbol, price, source } of alerts) {
     if (symbol !== market.symbol) continue;
-    lines.push({ price, title: `Alert: ${source}`, tone: "accent" });
+    lines.push({ price, title: t.chart.alert(t.words.sourcesInSentence[source]), tone: "accent" });
   }
   for (const order of orders?.values() ?? []) {
     const price = priceOfOrder(order);
@@ -45,7 +46,7 @@ export function chartLinesOf(
 function titleOf(order: Order): string {
   const { side, type, trigger, closePosition, parentOrderId } = order;
   if (closePosition || parentOrderId !== undefined) return trigger === "takeProfit" ? "TP" : "SL";
-  const verb = side === "long" ? "Buy" : "Sell";
-  if (type !== "stop" || isAtLimit(order)) return verb;
-  return `${verb} ${trigger === "takeProfit" ? "TP" : "stop"}`;
+  const act = t.words.acts[side];
+  if (type !== "stop" || isAtLimit(order)) return act;
+  return trigger === "takeProfit" ? t.chart.takeProfit(act) : t.chart.stop(act);
 }

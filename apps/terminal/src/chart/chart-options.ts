@@ -1,9 +1,11 @@
 /** The chart's options: colours of the theme, times in the local time zone. */
 
 import { ColorType, TickMarkType, type Time } from "lightweight-charts";
+import { LOCALES, language } from "../text/texts.js";
 import type { Colours } from "../theme/theme.js";
 
 export function chartOptions(colours: Colours) {
+  const locale = LOCALES[language.get()];
   return {
     layout: {
       background: { type: ColorType.Solid, color: colours.surface },
@@ -22,35 +24,34 @@ export function chartOptions(colours: Colours) {
       secondsVisible: false,
       rightOffset: 4,
       maxBarSpacing: 24,
-      tickMarkFormatter: formatTickMark,
+      tickMarkFormatter: markFormatter(locale),
     },
-    localization: { locale: "en-GB", timeFormatter: formatCrosshairTime },
+    localization: { locale, timeFormatter: crosshairFormatter(locale) },
   };
 }
 
-const MARK_FORMATS: Readonly<Record<TickMarkType, Intl.DateTimeFormat>> = {
-  [TickMarkType.Year]: new Intl.DateTimeFormat("en-GB", { year: "numeric" }),
-  [TickMarkType.Month]: new Intl.DateTimeFormat("en-GB", { month: "short" }),
-  [TickMarkType.DayOfMonth]: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" }),
-  [TickMarkType.Time]: new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }),
-  [TickMarkType.TimeWithSeconds]: new Intl.DateTimeFormat("en-GB", {
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  }),
-};
-const CROSSHAIR = new Intl.DateTimeFormat("en-GB", {
-  day: "2-digit",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-});
-
 /** In the local time zone; the library's default is UTC. */
-function formatTickMark(time: Time, type: TickMarkType): string {
-  return MARK_FORMATS[type].format(Number(time) * 1_000);
+function markFormatter(locale: string): (time: Time, type: TickMarkType) => string {
+  const formats: Readonly<Record<TickMarkType, Intl.DateTimeFormat>> = {
+    [TickMarkType.Year]: new Intl.DateTimeFormat(locale, { year: "numeric" }),
+    [TickMarkType.Month]: new Intl.DateTimeFormat(locale, { month: "short" }),
+    [TickMarkType.DayOfMonth]: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" }),
+    [TickMarkType.Time]: new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" }),
+    [TickMarkType.TimeWithSeconds]: new Intl.DateTimeFormat(locale, {
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+    }),
+  };
+  return (time, type) => formats[type].format(Number(time) * 1_000);
 }
 
-function formatCrosshairTime(time: Time): string {
-  return CROSSHAIR.format(Number(time) * 1_000);
+function crosshairFormatter(locale: string): (time: Time) => string {
+  const format = new Intl.DateTimeFormat(locale, {
+    day: "2-digit",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+  return (time) => format.format(Number(time) * 1_000);
 }

@@ -5,6 +5,7 @@ import { Suspense, useCallback, useState } from "react";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
@@ -18,12 +19,9 @@ const Candles = later(() => import("./candles.js"));
 const DepthChart = later(() => import("../book/depth-chart.js"));
 const DrawingsDialog = later(() => import("./drawings-dialog.js"));
 
-const TABS = [
-  { name: "candles", label: "Chart" },
-  { name: "depth", label: "Depth" },
-] as const;
+const TABS = ["candles", "depth"] as const;
 /** In one press; the others are in a list next to them. */
-const QUICK: readonly (readonly [Interval, string])[] = RESOLUTIONS.map((each) => [each, each]);
+const QUICK: readonly Interval[] = RESOLUTIONS;
 /** A line that is typed begins that many candles ago. */
 const BACK_CANDLES = 50;
 const PANEL = "chart-panel";
@@ -32,7 +30,7 @@ export function ChartPanel() {
   const { alerts, dialog, drawings, marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
   const alertCount = useStore(alerts.list, (list) => list.length);
-  const [tab, setTab] = useState<"candles" | "depth">("candles");
+  const [tab, setTab] = useState<(typeof TABS)[number]>("candles");
   const drawn = useStore(
     drawings.list,
     (list) => list.filter(({ symbol }) => symbol === view?.market.symbol).length,
@@ -43,6 +41,7 @@ export function ChartPanel() {
   const endPlacing = useCallback(() => setPlacing(undefined), []);
   const [studies, setStudies] = useState(rememberedStudies);
   const [isChoosing, setChoosing] = useState(false);
+  const tabs = TABS.map((name) => ({ name, label: t.chart.tabs[name] }));
   const toggle = (name: string) => {
     const next = new Set(studies);
     if (!next.delete(name)) next.add(name);
@@ -54,40 +53,43 @@ export function ChartPanel() {
     setShownInterval(next);
   };
   return (
-    <section className="panel chart" aria-label="Chart">
+    <section className="panel chart" aria-label={t.chart.title}>
       <div className="panel-head">
-        <Tabs label="Chart" tabs={TABS} selected={tab} panelId={PANEL} onSelect={setTab} />
+        <Tabs label={t.chart.title} tabs={tabs} selected={tab} panelId={PANEL} onSelect={setTab} />
         {tab === "candles" && (
           <div className="chart-choices">
             <button
               type="button"
               className="button small bare"
               aria-haspopup="dialog"
-              title="Be told when a price is reached"
+              title={t.chart.alertsTitle}
               onClick={() => dialog.set("alerts")}
             >
-              Alerts{alertCount === 0 ? "" : ` (${alertCount})`}
+              {t.chart.alerts}
+              {alertCount === 0 ? "" : ` (${alertCount})`}
             </button>
             <button
               type="button"
               className="button small bare"
               aria-haspopup="dialog"
-              title="Averages, bands, mark and index price"
+              title={t.chart.studiesTitle}
               onClick={() => setChoosing(true)}
             >
-              Studies{studies.size === 0 ? "" : ` (${studies.size})`}
+              {t.chart.studies}
+              {studies.size === 0 ? "" : ` (${studies.size})`}
             </button>
             <button
               type="button"
               className="button small bare"
               aria-haspopup="dialog"
-              title="Lines, levels, retracements and texts"
+              title={t.chart.drawTitle}
               onClick={() => setDrawing(true)}
             >
-              Draw{drawn === 0 ? "" : ` (${drawn})`}
+              {t.chart.draw}
+              {drawn === 0 ? "" : ` (${drawn})`}
             </button>
             <Segments
-              legend="Candle length"
+              legend={t.chart.intervals}
               name="resolution"
               className="resolutions"
               options={QUICK}
@@ -96,7 +98,7 @@ export function ChartPanel() {
             />
             <select
               className="choice"
-              aria-label="Other candle lengths"
+              aria-label={t.chart.otherIntervals}
               value={MADE_INTERVALS.find((each) => each === interval) ?? ""}
               onChange={({ target }) => choose(intervalIn(target.value) ?? interval)}
             >
@@ -139,7 +141,7 @@ export function ChartPanel() {
         </Suspense>
       )}
       {isChoosing && (
-        <Dialog title="Studies" onClose={() => setChoosing(false)}>
+        <Dialog title={t.chart.studies} onClose={() => setChoosing(false)}>
           <div className="dialog-body">
             {STUDIES.map(({ name, title }) => (
               <label className="check" key={name}>

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { numberIn } from "../order/order-form-state.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icons.js";
 import { NumberField } from "../ui/number-field.js";
@@ -34,18 +35,18 @@ export default function DrawingsDialog({ view, backMs, onPlace, onClose }: Props
   const { symbol } = view.market;
   const list = useStore(drawings.list).filter((drawing) => drawing.symbol === symbol);
   return (
-    <Dialog title={`Drawings of ${symbol}`} onClose={onClose}>
+    <Dialog title={t.chart.drawingsOf(symbol)} onClose={onClose}>
       <div className="dialog-body">
         <NewDrawing view={view} backMs={backMs} onPlace={onPlace} />
-        {list.length === 0 && <p className="notice">No drawings.</p>}
-        <ul className="alerts" aria-label="Drawings">
+        {list.length === 0 && <p className="notice">{t.chart.noDrawings}</p>}
+        <ul className="alerts" aria-label={t.chart.drawings}>
           {list.map((drawing) => (
             <DrawingRow key={drawing.id} view={view} drawing={drawing} />
           ))}
         </ul>
         {list.length > 1 && (
           <button type="button" className="button" onClick={() => drawings.clear(symbol)}>
-            Remove all
+            {t.chart.removeAll}
           </button>
         )}
       </div>
@@ -60,16 +61,15 @@ interface RowProps {
 
 function DrawingRow({ view, drawing: { id, kind, points, text } }: RowProps) {
   const { drawings } = useTerminal();
-  const name = DRAWING_KINDS.find(([each]) => each === kind)?.[1] ?? "";
   const prices = points.map(({ price }) => priceText(view, price)).join(" – ");
-  const title = [name, text, prices].filter((part) => part !== "").join(" ");
+  const title = [t.chart.kinds[kind], text, prices].filter((part) => part !== "").join(" ");
   return (
     <li>
       <span>{title}</span>
       <button
         type="button"
         className="button bare small"
-        aria-label={`Remove the drawing: ${title}`}
+        aria-label={t.chart.removeDrawing(title)}
         onClick={() => drawings.remove(id)}
       >
         <Icon name="close" />
@@ -102,10 +102,10 @@ function NewDrawing({ view, backMs, onPlace }: NewProps) {
       const [price, time] = [numberIn(prices[at] ?? ""), times[at]];
       return price === undefined || time === undefined ? [] : [{ price, time }];
     });
-    if (!hasText) setRefusal("Enter a text");
-    else if (points.length < places.length) setRefusal("Enter a price");
+    if (!hasText) setRefusal(t.problems.enterText);
+    else if (points.length < places.length) setRefusal(t.problems.enterPrice);
     else if (!drawings.add({ symbol, kind, points, text: isText ? text.trim() : "" }))
-      setRefusal(`There are ${MOST_DRAWINGS} drawings already. Remove one first`);
+      setRefusal(t.chart.tooMany(MOST_DRAWINGS));
     else setPrices(["", ""]);
   };
   const change = <Value,>(set: (change: (known: Value[]) => Value[]) => void) => {
@@ -116,17 +116,18 @@ function NewDrawing({ view, backMs, onPlace }: NewProps) {
   };
   const [changePrice, changeTime] = [change(setPrices), change(setTimes)];
   return (
-    <form className="choice-card" onSubmit={submit} aria-label="New drawing">
+    <form className="choice-card" onSubmit={submit} aria-label={t.chart.newDrawing}>
       <Segments
-        legend="Kind"
+        legend={t.chart.kind}
         name="drawing-kind"
         options={DRAWING_KINDS}
+        labels={t.chart.kinds}
         selected={kind}
         onSelect={setKind}
       />
       {isText && (
         <label className="field">
-          <span className="label">Text</span>
+          <span className="label">{t.words.text}</span>
           <span className="box">
             <input
               value={text}
@@ -142,12 +143,12 @@ function NewDrawing({ view, backMs, onPlace }: NewProps) {
         disabled={!hasText}
         onClick={() => onPlace({ kind, text: isText ? text.trim() : "" })}
       >
-        Place on the chart
+        {t.chart.place}
       </button>
       {places.map((at) => (
         <div className="pair" key={at}>
           <NumberField
-            label={at === 0 ? "Price" : "Second price"}
+            label={at === 0 ? t.words.price : t.chart.secondPrice}
             value={prices[at] ?? ""}
             unit={view.market.quote}
             problem={at === 0 ? refusal : undefined}
@@ -155,7 +156,7 @@ function NewDrawing({ view, backMs, onPlace }: NewProps) {
           />
           {kind !== "level" && (
             <label className="field">
-              <span className="label">{at === 0 ? "Time" : "Second time"}</span>
+              <span className="label">{at === 0 ? t.words.time : t.chart.secondTime}</span>
               <span className="box">
                 <input
                   type="datetime-local"
@@ -171,7 +172,7 @@ function NewDrawing({ view, backMs, onPlace }: NewProps) {
         </div>
       ))}
       <button type="submit" className="button">
-        Add at {places.length === 1 ? "this price" : "these prices"}
+        {places.length === 1 ? t.chart.addOne : t.chart.addTwo}
       </button>
     </form>
   );

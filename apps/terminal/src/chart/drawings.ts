@@ -3,13 +3,8 @@
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
 
-export const DRAWING_KINDS = [
-  ["level", "Level"],
-  ["line", "Line"],
-  ["fib", "Fib"],
-  ["text", "Text"],
-] as const;
-export type DrawingKind = (typeof DRAWING_KINDS)[number][0];
+export const DRAWING_KINDS = ["level", "line", "fib", "text"] as const;
+export type DrawingKind = (typeof DRAWING_KINDS)[number];
 
 export interface DrawnPoint {
   /** Unix milliseconds. */
@@ -101,7 +96,7 @@ function isDrawing(value: unknown): value is Drawing {
     typeof symbol === "string" &&
     typeof text === "string" &&
     text.length <= LONGEST_TEXT &&
-    DRAWING_KINDS.some(([name]) => name === kind) &&
+    DRAWING_KINDS.some((name) => name === kind) &&
     Array.isArray(points) &&
     kind !== undefined &&
     points.length === pointsOf(kind) &&

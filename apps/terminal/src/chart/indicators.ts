@@ -4,6 +4,7 @@
  */
 
 import type { Candle } from "@perpgate/protocol";
+import { t } from "../text/texts.js";
 import type { Colours } from "../theme/theme.js";
 
 /** One value for each line; undefined while there are too few candles. */
@@ -138,7 +139,9 @@ const BAND_CANDLES = 20;
 export const INDICATORS: readonly Indicator[] = [
   {
     name: "averages",
-    title: "Moving averages of 7 and 25 candles",
+    get title() {
+      return t.chart.averages;
+    },
     lines: AVERAGES.map(({ length, tone }) => ({ label: `MA ${length}`, tone })),
     begin: () => {
       const each = AVERAGES.map(({ length }) => windowed(length, (closes) => [mean(closes)])());
@@ -150,29 +153,47 @@ export const INDICATORS: readonly Indicator[] = [
   },
   {
     name: "ema",
-    title: "Exponential average of 20 candles",
+    get title() {
+      return t.chart.ema;
+    },
     lines: [{ label: "EMA 20", tone: "study-a" }],
     begin: exponential(20),
   },
   {
     name: "bollinger",
-    title: "Bollinger bands of 20 candles, two deviations",
+    get title() {
+      return t.chart.bollinger;
+    },
     lines: [
-      { label: "BB upper", tone: "study-b" },
+      {
+        get label() {
+          return t.chart.bandUpper;
+        },
+        tone: "study-b",
+      },
       { label: "BB", tone: "study-b" },
-      { label: "BB lower", tone: "study-b" },
+      {
+        get label() {
+          return t.chart.bandLower;
+        },
+        tone: "study-b",
+      },
     ],
     begin: windowed(BAND_CANDLES, bollinger),
   },
   {
     name: "vwap",
-    title: "Volume-weighted price since midnight, UTC (VWAP)",
+    get title() {
+      return t.chart.vwap;
+    },
     lines: [{ label: "VWAP", tone: "study-c" }],
     begin: volumeWeighted,
   },
   {
     name: "rsi",
-    title: "Relative strength of 14 candles (RSI)",
+    get title() {
+      return t.chart.rsi;
+    },
     isApart: true,
     lines: [{ label: "RSI 14", tone: "study-a" }],
     begin: relativeStrength(14),

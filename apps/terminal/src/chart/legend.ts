@@ -2,6 +2,7 @@
 
 import type { Candle } from "@perpgate/protocol";
 import { formatCompact, formatFixed, formatPercent, percentTone } from "../format/numbers.js";
+import { t } from "../text/texts.js";
 import type { MarketView } from "../venue/market-view.js";
 
 export interface LegendValue {
@@ -37,7 +38,7 @@ export class Legend {
       figure("L", price(low), tone),
       figure("C", price(close), tone),
       figure("", formatPercent(change), tone),
-      figure("Vol", `${formatCompact(volume)} ${base}`),
+      figure(t.chart.volume, `${formatCompact(volume)} ${base}`),
       ...studies.map(({ label, value, colour }) =>
         figure(label, value === undefined ? "—" : price(value), "", colour),
       ),

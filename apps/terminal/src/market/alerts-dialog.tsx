@@ -6,6 +6,7 @@ import { stepProblem, stepsIn } from "../order/typed-steps.js";
 import { NoticeChoices } from "../shell/settings-dialog.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Icon } from "../ui/icons.js";
 import { NumberField } from "../ui/number-field.js";
@@ -19,11 +20,7 @@ import {
 } from "../venue/price-alerts.js";
 import "./alerts-dialog.css";
 
-const SOURCES = [
-  ["mark", "Mark"],
-  ["index", "Index"],
-  ["last", "Last"],
-] as const;
+const SOURCES = ["mark", "index", "last"] as const;
 
 export default function AlertsDialog() {
   const { alerts, dialog, marketFeed } = useTerminal();
@@ -33,20 +30,17 @@ export default function AlertsDialog() {
   const isShown = ({ symbol }: PriceAlert) => symbol === shown;
   const sorted = [...list.filter(isShown), ...list.filter((alert) => !isShown(alert))];
   return (
-    <Dialog title="Price alerts" onClose={() => dialog.set("none")}>
+    <Dialog title={t.alerts.title} onClose={() => dialog.set("none")}>
       <div className="dialog-body">
         {view !== undefined && <NewAlert key={shown} view={view} />}
-        {sorted.length === 0 && <p className="notice">No alerts.</p>}
-        <ul className="alerts" aria-label="Price alerts">
+        {sorted.length === 0 && <p className="notice">{t.alerts.none}</p>}
+        <ul className="alerts" aria-label={t.alerts.title}>
           {sorted.map((alert) => (
             <AlertRow key={alert.id} alert={alert} />
           ))}
         </ul>
         <NoticeChoices />
-        <p className="notice">
-          An alert fires once. This browser watches the prices while the page is open, also in the
-          background.
-        </p>
+        <p className="notice">{t.alerts.text}</p>
       </div>
     </Dialog>
   );
@@ -61,7 +55,7 @@ function AlertRow({ alert }: { readonly alert: PriceAlert }) {
       <button
         type="button"
         className="button bare small"
-        aria-label={`Remove the alert: ${text}`}
+        aria-label={t.alerts.remove(text)}
         onClick={() => alerts.remove(alert.id)}
       >
         <Icon name="close" />
@@ -81,12 +75,13 @@ function NewAlert({ view }: { readonly view: MarketView }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const price = stepsIn(text, tick) === undefined ? undefined : numberIn(text);
-    if (price === undefined) setRefusal("Enter a price");
-    else if (now === undefined || now === null) setRefusal(`There is no ${source} price now`);
-    else if (now === price) setRefusal(`The ${source} price is there now`);
+    if (price === undefined) setRefusal(t.problems.enterPrice);
+    else if (now === undefined || now === null)
+      setRefusal(t.alerts.noPrice(t.words.sourcesInSentence[source]));
+    else if (now === price) setRefusal(t.alerts.isThere(t.words.sourcesInSentence[source]));
     else if (alerts.add({ symbol, source, price, direction: now < price ? "up" : "down" })) {
       setText("");
-    } else setRefusal(`There are ${MOST_ALERTS} alerts already. Remove one first`);
+    } else setRefusal(t.alerts.tooMany(MOST_ALERTS));
   };
   const change = (next: string) => {
     setRefusal(undefined);
@@ -96,22 +91,23 @@ function NewAlert({ view }: { readonly view: MarketView }) {
     <form className="choice-card" onSubmit={submit}>
       <h3>{symbol}</h3>
       <Segments
-        legend="Price"
+        legend={t.words.price}
         name="alert-source"
         options={SOURCES}
+        labels={t.words.sources}
         selected={source}
         onSelect={setSource}
       />
       <NumberField
-        label="Price of the alert"
-        aside={<span className="faint">Now {priceText(view, now)}</span>}
+        label={t.alerts.price}
+        aside={<span className="faint">{t.alerts.now(priceText(view, now))}</span>}
         value={text}
         unit={quote}
         problem={refusal ?? stepProblem(text, tick)}
         onChange={change}
       />
       <button type="submit" className="button">
-        Add the alert
+        {t.alerts.add}
       </button>
     </form>
   );

@@ -7,22 +7,24 @@ import { formatCountdown } from "../format/text.js";
 import { type Store, useStore } from "../state/store.js";
 import { useIsLive } from "../state/use-is-live.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { interestText, volumeText } from "./market-figures.js";
 import { MarketSwitcher } from "./market-switcher.js";
 import "./market-bar.css";
 
 /** Narrow windows scroll the figures horizontally; a tab stop makes them reachable by keyboard. */
-const SCROLLED = { role: "group", "aria-label": "Figures of the market", tabIndex: 0 } as const;
+const scrolled = () =>
+  ({ role: "group", "aria-label": t.market.figuresLabel, tabIndex: 0 }) as const;
 
 export function MarketBar() {
   const { marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
   return (
-    <section className="market-bar" aria-label="Market">
+    <section className="market-bar" aria-label={t.market.label}>
       <MarketSwitcher />
       {view !== undefined && <LastPrice key={view.market.symbol} view={view} />}
-      <div className="figures-scroll" {...SCROLLED}>
+      <div className="figures-scroll" {...scrolled()}>
         {view === undefined ? <BarSkeleton /> : <Figures key={view.market.symbol} view={view} />}
       </div>
     </section>
@@ -30,9 +32,10 @@ export function MarketBar() {
 }
 
 function BarSkeleton() {
+  const { mark, index } = t.words.sources;
   return (
     <dl className="figures">
-      {["Mark", "Index", "24h change", "24h volume", "Funding"].map((label) => (
+      {[mark, index, t.market.change, t.market.volume, t.market.funding].map((label) => (
         <Figure key={label} label={label}>
           <span className="skeleton" />
         </Figure>
@@ -46,17 +49,17 @@ function Figures({ view }: { readonly view: MarketView }) {
   const ticker = marketFeed.ticker(view.market.symbol);
   return (
     <dl className="figures">
-      <Figure label="Mark">
+      <Figure label={t.words.mark}>
         <Price view={view} ticker={ticker} of={markOf} />
       </Figure>
-      <Figure label="Index">
+      <Figure label={t.words.sources.index}>
         <Price view={view} ticker={ticker} of={indexOf} />
       </Figure>
       <Change ticker={ticker} />
-      <Figure label="24h high">
+      <Figure label={t.market.high}>
         <Price view={view} ticker={ticker} of={highOf} />
       </Figure>
-      <Figure label="24h low">
+      <Figure label={t.market.low}>
         <Price view={view} ticker={ticker} of={lowOf} />
       </Figure>
       <Volume view={view} ticker={ticker} />
@@ -69,14 +72,6 @@ interface TickerProps {
   readonly ticker: Store<Ticker | undefined>;
 }
 
-const STATUS_TEXT: Readonly<Record<MarketView["market"]["status"], string>> = {
-  active: "Active",
-  reduceOnly: "Reduce-only",
-  halted: "Halted",
-  settling: "Settling",
-  settled: "Settled",
-};
-
 function LastPrice({ view }: { readonly view: MarketView }) {
   const { marketFeed } = useTerminal();
   const ticker = marketFeed.ticker(view.market.symbol);
@@ -85,16 +80,16 @@ function LastPrice({ view }: { readonly view: MarketView }) {
   const isLive = useIsLive();
   const text = priceText(view, last);
   // In a tab nothing else shows that the price is old.
-  const titled = isLive ? text : "Not live ·";
+  const titled = isLive ? text : t.market.notLive;
   useEffect(() => {
     document.title = `${titled} ${view.market.symbol} · Perpgate`;
   }, [titled, view]);
   return (
     <div className={`last-price ${toneOf(change)}`}>
-      <span className="unseen">Last price </span>
+      <span className="unseen">{t.market.lastPrice} </span>
       {last === undefined ? <span className="skeleton" /> : text}
       {view.market.status !== "active" && (
-        <span className="chip bad">{STATUS_TEXT[view.market.status]}</span>
+        <span className="chip bad">{t.market.status[view.market.status]}</span>
       )}
     </div>
   );
@@ -114,7 +109,7 @@ function Price({ view, ticker, of }: PriceProps) {
 function Change({ ticker }: TickerProps) {
   const change = useStore(ticker, changeOf);
   return (
-    <Figure label="24h change">
+    <Figure label={t.market.change}>
       <span className={percentTone(change)}>{formatPercent(change)}</span>
     </Figure>
   );
@@ -125,8 +120,8 @@ function Volume({ view, ticker }: TickerProps & { readonly view: MarketView }) {
   const interest = useStore(ticker, (value) => interestText(view, value));
   return (
     <>
-      <Figure label="24h volume">{volume}</Figure>
-      <Figure label="Open interest">{interest}</Figure>
+      <Figure label={t.market.volume}>{volume}</Figure>
+      <Figure label={t.market.openInterest}>{interest}</Figure>
     </>
   );
 }
@@ -135,7 +130,7 @@ function Funding({ ticker }: TickerProps) {
   const rate = useStore(ticker, (value) => value?.fundingRate);
   const nextAt = useStore(ticker, (value) => value?.nextFundingAt);
   return (
-    <Figure label="Funding / countdown">
+    <Figure label={t.market.fundingCountdown}>
       <span className={percentTone(rate, 4)}>{formatPercent(rate, 4)}</span>{" "}
       <span className="soft">{nextAt === undefined ? NO_VALUE : <Countdown to={nextAt} />}</span>
     </Figure>

@@ -1,10 +1,11 @@
 /** The list of markets: searched, sorted by a column, favourites first. */
 
-import { type FormEvent, useMemo, useState } from "react";
+import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
 import { formatPercent, percentTone } from "../format/numbers.js";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store, useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Icon } from "../ui/icons.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { interestText, openInterestOf, volumeText } from "./market-figures.js";
@@ -22,7 +23,7 @@ function switchFavourite(symbol: string): void {
   writePreference("favourites", favourites.get().join(" "));
 }
 
-const COLUMNS = ["Market", "Mark", "24h", "Volume", "Open interest", "Funding"] as const;
+const COLUMNS = ["market", "mark", "change", "volume", "interest", "funding"] as const;
 type ColumnName = (typeof COLUMNS)[number];
 
 interface Sort {
@@ -41,6 +42,8 @@ export function MarketList({ current, onChoose }: ListProps) {
   const marked = useStore(favourites);
   const [text, setText] = useState("");
   const [sort, setSort] = useState<Sort>();
+  const search = useRef<HTMLInputElement>(null);
+  useEffect(() => search.current?.focus(), []);
   const wanted = text.trim().toUpperCase();
   // By the figures of this moment: a row must not move away under a finger.
   const sorted = useMemo(
@@ -57,9 +60,10 @@ export function MarketList({ current, onChoose }: ListProps) {
     <div className="market-list">
       <form className="market-search box" onSubmit={chooseFirst}>
         <input
+          ref={search}
           type="search"
-          aria-label="Search markets"
-          placeholder="Search markets"
+          aria-label={t.market.search}
+          placeholder={t.market.search}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
@@ -69,23 +73,23 @@ export function MarketList({ current, onChoose }: ListProps) {
           <button
             key={name}
             type="button"
-            aria-label={`Sort by ${name.toLowerCase()}`}
+            aria-label={t.market.sortBy(t.market.columns[name])}
             aria-pressed={sort?.by === name}
             onClick={() => setSort(nextSort(sort, name))}
           >
-            {name}
+            {t.market.columns[name]}
             {sort?.by === name && (sort.sign < 0 ? " ↓" : " ↑")}
           </button>
         ))}
       </div>
-      <ul aria-label="Markets">
+      <ul aria-label={t.market.list}>
         {found.map((view) => (
           <li key={view.market.symbol} className="market-row">
             <button
               type="button"
               className="favourite"
               aria-pressed={marked.includes(view.market.symbol)}
-              aria-label={`Favourite ${view.market.symbol}`}
+              aria-label={t.market.favourite(view.market.symbol)}
               onClick={() => switchFavourite(view.market.symbol)}
             >
               <Icon name="star" />
@@ -98,7 +102,7 @@ export function MarketList({ current, onChoose }: ListProps) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="empty">No market has this name.</p>}
+      {found.length === 0 && <p className="empty">{t.market.noneFound}</p>}
     </div>
   );
 }
@@ -131,7 +135,7 @@ function MarketItem({ view, isCurrent, onChoose }: ItemProps) {
 
 /** Names from A, figures from the largest; then the other way, then the venue's order. */
 function nextSort(sort: Sort | undefined, by: ColumnName): Sort | undefined {
-  const first = by === "Market" ? 1 : -1;
+  const first = by === "market" ? 1 : -1;
   if (sort?.by !== by) return { by, sign: first };
   return sort.sign === first ? { by, sign: first === 1 ? -1 : 1 } : undefined;
 }
@@ -149,23 +153,23 @@ function sortedMarkets(
 }
 
 function compare(terminal: Terminal, by: ColumnName, a: MarketView, b: MarketView): number {
-  if (by === "Market") return a.market.symbol < b.market.symbol ? -1 : 1;
+  if (by === "market") return a.market.symbol < b.market.symbol ? -1 : 1;
   return figureOf(terminal, by, a) - figureOf(terminal, by, b);
 }
 
 /** What is not known counts as least. */
 function figureOf(
   { marketFeed }: Terminal,
-  by: Exclude<ColumnName, "Market">,
+  by: Exclude<ColumnName, "market">,
   { market }: MarketView,
 ): number {
   const ticker = marketFeed.ticker(market.symbol).get();
   const figures = {
-    Mark: ticker?.mark,
-    "24h": ticker?.change24h,
-    Volume: ticker?.turnover24h,
-    "Open interest": openInterestOf(ticker),
-    Funding: ticker?.fundingRate,
+    mark: ticker?.mark,
+    change: ticker?.change24h,
+    volume: ticker?.turnover24h,
+    interest: openInterestOf(ticker),
+    funding: ticker?.fundingRate,
   };
   return figures[by] ?? Number.MIN_SAFE_INTEGER;
 }

@@ -1,10 +1,16 @@
 /** The button with the market's name and its list of markets. */
 
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, Suspense, useEffect, useRef, useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Icon } from "../ui/icons.js";
-import { MarketList } from "./market-list.js";
+import { later } from "../ui/later.js";
+
+/** Not needed for the first paint. */
+const MarketList = later(async () => ({
+  default: (await import("./market-list.js")).MarketList,
+}));
 
 export function MarketSwitcher() {
   const { marketFeed } = useTerminal();
@@ -13,7 +19,6 @@ export function MarketSwitcher() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!isOpen) return;
-    box.current?.querySelector<HTMLElement>("input")?.focus();
     const closeOutside = (event: PointerEvent) => {
       if (event.target instanceof Node && box.current?.contains(event.target) === false) {
         setOpen(false);
@@ -37,12 +42,14 @@ export function MarketSwitcher() {
         aria-haspopup="true"
         onClick={() => setOpen(!isOpen)}
       >
-        <span className="unseen">Market: </span>
-        {current?.market.symbol ?? "Loading…"}
+        <span className="unseen">{t.market.shown}</span>
+        {current?.market.symbol ?? t.words.loading}
         {current !== undefined && <span className="chip">{current.market.maxLeverage}×</span>}
         <Icon name="chevron" />
       </button>
-      {isOpen && <MarketList current={current?.market.symbol} onChoose={choose} />}
+      <Suspense>
+        {isOpen && <MarketList current={current?.market.symbol} onChoose={choose} />}
+      </Suspense>
     </div>
   );
 }

@@ -3,6 +3,7 @@
 import type { BridgeInfo } from "@perpgate/protocol";
 import { fromMicros, toMicrosFloor } from "@perpgate/protocol/core";
 import { floorToCents, formatDollars } from "../format/numbers.js";
+import { t } from "../text/texts.js";
 
 export type WithdrawalRules = NonNullable<BridgeInfo["withdrawals"]>;
 
@@ -23,8 +24,8 @@ export function amountProblem(
 ): string | undefined {
   const most = largestWithdrawal(rules, available);
   if (most < rules.minWithdrawal) {
-    return `The least is ${formatDollars(rules.minWithdrawal)}, and the fee comes on top`;
+    return t.withdraw.leastAndFee(formatDollars(rules.minWithdrawal));
   }
-  if (amount < rules.minWithdrawal) return `At least ${formatDollars(rules.minWithdrawal)}`;
-  return amount > most ? `At most ${formatDollars(most)}` : undefined;
+  if (amount < rules.minWithdrawal) return t.withdraw.atLeast(formatDollars(rules.minWithdrawal));
+  return amount > most ? t.positions.atMost(formatDollars(most)) : undefined;
 }

@@ -1,3 +1,4 @@
+import { t } from "../text/texts.js";
 import type { Advice, AdviceAction } from "./advice.js";
 
 interface AdviceProps {
@@ -13,7 +14,7 @@ export function AdviceBox({ advice, onAct }: AdviceProps) {
   return (
     <div className="notice bad" role="alert">
       <strong>{title}.</strong> {text}
-      {requestId !== undefined && <span className="faint"> Request {requestId}</span>}
+      {requestId !== undefined && <span className="faint"> {t.advice.request(requestId)}</span>}
       {action !== undefined && onAct !== undefined && (
         <div>
           <button type="button" className="button small" onClick={() => onAct(action)}>

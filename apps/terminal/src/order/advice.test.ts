@@ -1,12 +1,13 @@
 import { END_REASONS } from "@perpgate/engine";
 import { ConnectionError, PerpgateError } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
+import { t } from "../text/texts.js";
 import { adviceOn } from "./advice.js";
-import { REASON_TEXTS, reasonText } from "./reasons.js";
+import { reasonText } from "./reasons.js";
 
 test("every end reason of the engine has a text", () => {
   const missing = END_REASONS.filter(
-    (reason) => reason !== "none" && REASON_TEXTS[reason] === undefined,
+    (reason) => reason !== "none" && !(reason in t.advice.reasons),
   );
   expect(missing).toEqual([]);
 });

@@ -7,25 +7,15 @@ import { SortedLevels } from "../book/levels.js";
 import { floorToCents, formatAvailable } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { NumberField } from "../ui/number-field.js";
 import type { MarketView } from "../venue/market-view.js";
 import { shareStyle } from "./order-fields.js";
-import { type AmountUnit, changeForm, type OrderForm } from "./order-form-state.js";
+import { changeForm, type OrderForm } from "./order-form-state.js";
 import { leverageIn } from "./order-terms.js";
 import { largestNow } from "./use-preview.js";
 
-const LABELS: Readonly<Record<AmountUnit, string>> = {
-  margin: "Margin",
-  value: "Order value",
-  size: "Size",
-};
-
-const SHARES = [
-  ["25%", 0.25],
-  ["50%", 0.5],
-  ["75%", 0.75],
-  ["Max", 1],
-] as const;
+const SHARES = [0.25, 0.5, 0.75, 1];
 
 interface Props {
   readonly view: MarketView;
@@ -51,8 +41,12 @@ export function AmountField({ view, form, problem, isWrong }: Props) {
   return (
     <div className="field">
       <NumberField
-        label={LABELS[form.unit]}
-        aside={available !== undefined && <span>Available {formatAvailable(available)}</span>}
+        label={t.form.amounts[form.unit]}
+        aside={
+          available !== undefined && (
+            <span>{`${t.words.available} ${formatAvailable(available)}`}</span>
+          )
+        }
         value={form.amount}
         placeholder={form.unit === "size" ? (0).toFixed(view.sizeDigits) : "0.00"}
         problem={problem}
@@ -61,19 +55,19 @@ export function AmountField({ view, form, problem, isWrong }: Props) {
       >
         <select
           className="inside"
-          aria-label="Amount in"
+          aria-label={t.form.amountIn}
           value={form.unit}
           onChange={(event) => chooseUnit(event.target.value)}
         >
-          <option value="margin">{quote} margin</option>
-          <option value="value">{quote} value</option>
+          <option value="margin">{t.words.units.margin(quote)}</option>
+          <option value="value">{t.words.units.value(quote)}</option>
           <option value="size">{base}</option>
         </select>
       </NumberField>
       <input
         type="range"
         className="slider"
-        aria-label="Share of the largest order"
+        aria-label={t.form.share}
         style={shareStyle(form.share)}
         min={0}
         max={100}
@@ -84,16 +78,16 @@ export function AmountField({ view, form, problem, isWrong }: Props) {
         onChange={({ target }) => choose(Number(target.value) / 100)}
       />
       <div className="shares">
-        {SHARES.map(([label, share]) => (
+        {SHARES.map((share) => (
           <button
-            key={label}
+            key={share}
             type="button"
             className="button small"
             aria-pressed={form.share === share}
             disabled={available === undefined}
             onClick={() => choose(share)}
           >
-            {label}
+            {share === 1 ? t.words.max : `${share * 100}%`}
           </button>
         ))}
       </div>

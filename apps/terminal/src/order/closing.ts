@@ -5,6 +5,7 @@ import { fromSteps } from "@perpgate/protocol/core";
 import type { NewOperation, NewOrder, Session } from "@perpgate/sdk";
 import { worstTicks } from "../maths/worst-price.js";
 import type { Terminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { closedTextOf, type MarketView } from "../venue/market-view.js";
 import { markOf } from "./order-context.js";
 import { closingSlippagePpm } from "./order-settings.js";
@@ -35,7 +36,7 @@ export function marketClose(
 
 /** The mark moves between two presses: a market close is the same one although its worst price differs. */
 export function closeSubject({ symbol }: Position, size: number | undefined): string {
-  return `Close ${size} of ${symbol}`;
+  return `close ${size} ${symbol}`;
 }
 
 export function limitClose(position: Position, size: number, price: number): NewOrder {
@@ -83,7 +84,8 @@ export async function closeAll(
     if (view === undefined) return [];
     return [{ op: "place", ...marketClose(terminal, view, position, Math.abs(position.size)) }];
   });
-  const answer = await terminal.orders.batch(session, operations, "Close of all positions");
+  const name = { subject: "close-all", title: t.form.closeBatch };
+  const answer = await terminal.orders.batch(session, operations, name);
   showUnfilled(
     terminal,
     answer.results.flatMap(({ ack }) => ack ?? []),
@@ -103,11 +105,10 @@ export function closedTextOfAll(
 function showUnfilled({ toasts }: Terminal, acks: readonly PreconfirmAck[]): void {
   const unfilled = acks.filter(({ status }) => status === "canceled");
   if (unfilled.length === 0) return;
-  const why = unfilled.map(
-    ({ symbol, reason, filledSize }) =>
-      `${symbol}: ${reason === null ? "not filled." : reasonText(reason, filledSize > 0)}`,
+  const why = unfilled.map(({ symbol, reason, filledSize }) =>
+    reason === null ? t.form.notFilled(symbol) : `${symbol}: ${reasonText(reason, filledSize > 0)}`,
   );
-  toasts.show("bad", "Not everything was closed", why.join(" "));
+  toasts.show("bad", t.form.notAllClosed, why.join(" "));
 }
 
 /** Exits of orders that cover a part of the position. */

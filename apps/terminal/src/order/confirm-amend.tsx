@@ -6,11 +6,11 @@ import { OrderTitle } from "../account/order-title.js";
 import { formatDollars } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import { type MarketView, priceText, sizeText } from "../venue/market-view.js";
 import { amendedTerms, isAmendedBeyondLiquidation, priceOfOrder } from "./amendment.js";
-import { BEYOND_LIQUIDATION } from "./order-notes.js";
 import { blockedText } from "./order-terms.js";
 
 interface Props {
@@ -27,28 +27,28 @@ export function ConfirmAmend({ view, order, amendment, onAnswer }: Props) {
   const { price, size, dollars } = amendedTerms(order, amendment, position);
   const refuse = () => onAnswer(false);
   return (
-    <Dialog title="Change the order" onClose={refuse}>
+    <Dialog title={t.orders.changeTitle} onClose={refuse}>
       <div className="dialog-body">
         <p>
           <OrderTitle order={order} />
         </p>
         <dl className="facts">
-          <Fact label="Price now">{priceText(view, priceOfOrder(order))}</Fact>
-          <Fact label="New price">{priceText(view, price)}</Fact>
+          <Fact label={t.orders.priceNow}>{priceText(view, priceOfOrder(order))}</Fact>
+          <Fact label={t.orders.newPriceLabel}>{priceText(view, price)}</Fact>
           {amendment.size !== undefined && (
             <>
-              <Fact label="Size now">{sizeText(view, order.size)}</Fact>
-              <Fact label="New size">{sizeText(view, size)}</Fact>
+              <Fact label={t.orders.sizeNow}>{sizeText(view, order.size)}</Fact>
+              <Fact label={t.orders.newSizeLabel}>{sizeText(view, size)}</Fact>
             </>
           )}
-          <Fact label="Order value">{formatDollars(dollars)}</Fact>
+          <Fact label={t.words.orderValue}>{formatDollars(dollars)}</Fact>
         </dl>
         {isAmendedBeyondLiquidation(order, amendment, position) && (
-          <p className="notice warn">{BEYOND_LIQUIDATION}</p>
+          <p className="notice warn">{t.notes.beyondLiquidation}</p>
         )}
         <div className="pair">
           <button type="button" className="button" onClick={refuse}>
-            Back
+            {t.words.back}
           </button>
           <button
             type="button"
@@ -56,7 +56,7 @@ export function ConfirmAmend({ view, order, amendment, onAnswer }: Props) {
             disabled={why !== undefined}
             onClick={() => onAnswer(true)}
           >
-            {why ?? "Change"}
+            {why ?? t.orders.change}
           </button>
         </div>
       </div>

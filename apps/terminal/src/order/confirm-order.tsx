@@ -5,6 +5,7 @@ import type { NewOrder } from "@perpgate/sdk";
 import { formatDollars, formatFixed, formatPercent, NO_VALUE } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -31,34 +32,40 @@ export default function ConfirmOrder({ view, form, onConfirm, onClose }: Props) 
   const size =
     order.size ?? (preview && fromSteps(preview.takingLots + preview.waitingLots, units.lot));
   const slippage = form.type === "market" ? slippageOf(preview, context) : undefined;
-  const priceLabel = { market: "Worst price", limit: "Price", stop: "Trigger price" }[form.type];
+  const priceLabel = {
+    market: t.form.worstPrice,
+    limit: t.words.price,
+    stop: t.form.triggerPrice,
+  }[form.type];
   const liquidation = preview?.liquidationTicks ?? null;
-  const verb = form.side === "long" ? "Buy" : "Sell";
   const why = blockedText(line, read.missing);
   return (
-    <Dialog title="Confirm the order" onClose={onClose}>
+    <Dialog title={t.form.confirmTitle} onClose={onClose}>
       <div className="dialog-body">
         <p>
-          {verb} {formatFixed(size, sizeDigits)} {market.base} ({form.type})
+          {t.words.acts[form.side]} {formatFixed(size, sizeDigits)} {market.base} (
+          {t.words.typesInSentence[form.type]})
         </p>
         <dl className="facts">
-          <Fact label="Order value">{formatDollars(estimate.valueMicros / 1e6)}</Fact>
+          <Fact label={t.words.orderValue}>{formatDollars(estimate.valueMicros / 1e6)}</Fact>
           <Fact label={priceLabel}>{formatFixed(order.price, priceDigits)}</Fact>
           {slippage !== undefined && (
-            <Fact label="Slippage from mark" className={slippage.isLarge ? "warn-text" : ""}>
+            <Fact label={t.form.slippage} className={slippage.isLarge ? "warn-text" : ""}>
               {formatPercent(slippage.share, 3)} · {formatDollars(slippage.dollars)}
             </Fact>
           )}
-          <Fact label="Cost">
+          <Fact label={t.words.cost}>
             {preview === undefined ? NO_VALUE : formatDollars(fromMicros(preview.walletMicros))}
           </Fact>
           {order.takeProfit !== undefined && (
-            <Fact label="Take profit">{formatFixed(order.takeProfit.price, priceDigits)}</Fact>
+            <Fact label={t.words.takeProfit}>
+              {formatFixed(order.takeProfit.price, priceDigits)}
+            </Fact>
           )}
           {order.stopLoss !== undefined && (
-            <Fact label="Stop loss">{formatFixed(order.stopLoss.price, priceDigits)}</Fact>
+            <Fact label={t.words.stopLoss}>{formatFixed(order.stopLoss.price, priceDigits)}</Fact>
           )}
-          <Fact label="Liquidation price" className="warn-text">
+          <Fact label={t.words.liquidationPrice} className="warn-text">
             {liquidation === null
               ? NO_VALUE
               : formatFixed(fromSteps(liquidation, units.tick), priceDigits)}
@@ -73,7 +80,7 @@ export default function ConfirmOrder({ view, form, onConfirm, onClose }: Props) 
           ))}
         <div className="pair">
           <button type="button" className="button" onClick={onClose}>
-            Back
+            {t.words.back}
           </button>
           <button
             type="button"
@@ -81,7 +88,7 @@ export default function ConfirmOrder({ view, form, onConfirm, onClose }: Props) 
             disabled={why !== undefined}
             onClick={onConfirm}
           >
-            {why ?? `${verb} now`}
+            {why ?? (form.side === "long" ? t.form.confirmBuyNow : t.form.confirmSellNow)}
           </button>
         </div>
       </div>

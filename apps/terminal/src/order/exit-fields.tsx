@@ -3,6 +3,7 @@
 import { fromSteps } from "@perpgate/protocol/core";
 import { formatFixed, formatSigned } from "../format/numbers.js";
 import { isBeyondLiquidation } from "../maths/position-maths.js";
+import { t } from "../text/texts.js";
 import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -11,11 +12,7 @@ import { changeForm, type ExitUnit, type OrderForm } from "./order-form-state.js
 import { directionOf, exitBase } from "./order-terms.js";
 import type { FormEstimate } from "./use-preview.js";
 
-const UNITS: readonly (readonly [ExitUnit, string])[] = [
-  ["price", "Price"],
-  ["percent", "% of price"],
-  ["roi", "ROI %"],
-];
+const UNITS: readonly ExitUnit[] = ["price", "percent", "roi"];
 
 interface Props {
   readonly view: MarketView;
@@ -26,7 +23,7 @@ interface Props {
 export function ExitFields({ view, form, estimate }: Props) {
   const { problems } = estimate.read;
   const field = (name: ExitName) => ({
-    placeholder: "none",
+    placeholder: t.words.none,
     unit: form.exitUnit === "price" ? view.market.quote : "%",
     value: form[name],
     problem: problems[name],
@@ -36,17 +33,18 @@ export function ExitFields({ view, form, estimate }: Props) {
   return (
     <>
       <Segments
-        legend="Exits in"
+        legend={t.form.exitUnitsLabel}
         name="exit-unit"
         className="compact"
         options={UNITS}
+        labels={t.form.exitUnits}
         selected={form.exitUnit}
         // A number of another unit means something else.
         onSelect={(exitUnit) => changeForm({ exitUnit, takeProfit: "", stopLoss: "" })}
       />
       <div className="pair">
-        <NumberField label="Take profit" {...field("takeProfit")} />
-        <NumberField label="Stop loss" {...field("stopLoss")} />
+        <NumberField label={t.words.takeProfit} {...field("takeProfit")} />
+        <NumberField label={t.words.stopLoss} {...field("stopLoss")} />
       </div>
     </>
   );

@@ -3,6 +3,7 @@
 import type { TimeInForce, Trigger } from "@perpgate/protocol";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -15,22 +16,15 @@ import {
 } from "./order-settings.js";
 import { canRest, type ReadForm } from "./order-terms.js";
 
-const TIMES: readonly (readonly [TimeInForce, string])[] = [
-  ["gtc", "Until canceled"],
-  ["ioc", "Immediate"],
-  ["fok", "All or none"],
-];
-const TRIGGERS: readonly (readonly [Trigger, string])[] = [
-  ["stop", "As a stop"],
-  ["takeProfit", "As a take profit"],
-];
+const TIMES: readonly TimeInForce[] = ["gtc", "ioc", "fok"];
+const TRIGGERS: readonly Trigger[] = ["stop", "takeProfit"];
 const HOUR_MS = 3_600_000;
 const EXPIRIES = [
-  [0, "Never"],
-  [HOUR_MS, "In 1 hour"],
-  [24 * HOUR_MS, "In 1 day"],
-  [7 * 24 * HOUR_MS, "In 1 week"],
-  [30 * 24 * HOUR_MS, "In 30 days"],
+  [0, "never"],
+  [HOUR_MS, "hour"],
+  [24 * HOUR_MS, "day"],
+  [7 * 24 * HOUR_MS, "week"],
+  [30 * 24 * HOUR_MS, "month"],
 ] as const;
 
 interface Props {
@@ -45,15 +39,16 @@ export function MoreOptions({ view, form, problems }: Props) {
   return (
     <details className="more">
       <summary>
-        More options <span className="faint">{chosenIn(form, maxSlippage)}</span>
+        {t.form.more} <span className="faint">{chosenIn(form, maxSlippage)}</span>
       </summary>
       <div className="more-body">
         {form.type === "limit" && (
           <Segments
-            legend="Time in force"
+            legend={t.form.timesLabel}
             name="time-in-force"
             className="compact"
             options={TIMES}
+            labels={t.form.times}
             selected={form.timeInForce}
             onSelect={(timeInForce) => changeForm({ timeInForce })}
           />
@@ -62,7 +57,7 @@ export function MoreOptions({ view, form, problems }: Props) {
         {form.type !== "market" && <ExpiryChoice form={form} />}
         {form.type === "market" && (
           <NumberField
-            label="Max. slippage from the mark"
+            label={t.form.maxSlippage}
             value={maxSlippage}
             unit="%"
             problem={slippageProblem(maxSlippage)}
@@ -70,12 +65,12 @@ export function MoreOptions({ view, form, problems }: Props) {
           />
         )}
         <button type="button" className="button small" onClick={() => dialog.set("scale")}>
-          Scale orders…
+          {t.scale.open}
         </button>
         <NumberField
-          label="Confirm orders above"
+          label={t.form.confirmAbove}
           value={confirmAbove}
-          placeholder="never"
+          placeholder={t.form.never}
           unit={view.market.quote}
           problem={confirmProblem(confirmAbove)}
           onChange={(text) => changeSettings({ confirmAbove: text })}
@@ -86,7 +81,7 @@ export function MoreOptions({ view, form, problems }: Props) {
             checked={asksFirst}
             onChange={({ target }) => changeSettings({ asksFirst: target.checked })}
           />
-          Ask before Close, Cancel all and Sign out
+          {t.form.asksFirst}
         </label>
       </div>
     </details>
@@ -97,17 +92,18 @@ function StopOptions({ view, form, problems }: Props) {
   return (
     <>
       <Segments
-        legend="Trigger"
+        legend={t.form.triggersLabel}
         name="trigger"
         className="compact"
         options={TRIGGERS}
+        labels={t.form.triggers}
         selected={form.trigger}
         onSelect={(trigger) => changeForm({ trigger })}
       />
       <NumberField
-        label="Limit once triggered"
+        label={t.form.limitOnceTriggered}
         value={form.limitPrice}
-        placeholder="market"
+        placeholder={t.form.market}
         unit={view.market.quote}
         problem={problems.limitPrice}
         onChange={(limitPrice) => changeForm({ limitPrice })}
@@ -119,16 +115,16 @@ function StopOptions({ view, form, problems }: Props) {
 function ExpiryChoice({ form }: { readonly form: OrderForm }) {
   return (
     <label className="field">
-      <span className="label">Expires</span>
+      <span className="label">{t.form.expires}</span>
       <select
         className="choice tall"
         value={canRest(form) ? form.expiresInMs : 0}
         disabled={!canRest(form)}
         onChange={(event) => changeForm({ expiresInMs: Number(event.target.value) })}
       >
-        {EXPIRIES.map(([ms, label]) => (
+        {EXPIRIES.map(([ms, name]) => (
           <option key={ms} value={ms}>
-            {label}
+            {t.form.expiries[name]}
           </option>
         ))}
       </select>
@@ -140,15 +136,15 @@ function ExpiryChoice({ form }: { readonly form: OrderForm }) {
 function chosenIn(form: OrderForm, maxSlippage: string): string {
   if (form.type === "market") {
     return slippageProblem(maxSlippage) === undefined
-      ? `slippage up to ${maxSlippage}%`
-      : "max. slippage to correct";
+      ? t.form.slippageUpTo(maxSlippage)
+      : t.form.slippageToCorrect;
   }
   const words: string[] = [];
   if (form.type === "limit" && form.timeInForce !== "gtc") {
-    words.push(TIMES.find(([value]) => value === form.timeInForce)?.[1] ?? "");
+    words.push(t.form.timesInShort[form.timeInForce]);
   }
-  if (form.type === "stop" && form.trigger === "takeProfit") words.push("take profit");
-  if (form.type === "stop" && form.limitPrice.trim() !== "") words.push("with a limit");
-  if (form.expiresInMs > 0 && canRest(form)) words.push("expires");
-  return words.join(", ").toLowerCase();
+  if (form.type === "stop" && form.trigger === "takeProfit") words.push(t.form.asTakeProfit);
+  if (form.type === "stop" && form.limitPrice.trim() !== "") words.push(t.form.withLimit);
+  if (form.expiresInMs > 0 && canRest(form)) words.push(t.form.withExpiry);
+  return words.join(", ");
 }

@@ -1,6 +1,7 @@
 /** Leverage and flags of the order form. */
 
 import { type CSSProperties, useEffect, useId } from "react";
+import { t } from "../text/texts.js";
 import { NumberField } from "../ui/number-field.js";
 import type { MarketView } from "../venue/market-view.js";
 import { changeForm, numberIn, type OrderForm } from "./order-form-state.js";
@@ -25,7 +26,7 @@ export function LeverageField({ view, form, problem }: FieldProps) {
   return (
     <div className="field">
       <label className="unseen" htmlFor={id}>
-        Leverage
+        {t.form.leverage}
       </label>
       <div className="leverage-row">
         <input
@@ -37,11 +38,11 @@ export function LeverageField({ view, form, problem }: FieldProps) {
           max={maxLeverage}
           step={1}
           value={leverage}
-          aria-valuetext={`${leverage} times, at most ${maxLeverage}`}
+          aria-valuetext={t.form.leverageText(leverage, maxLeverage)}
           onChange={(event) => changeForm({ leverage: event.target.value })}
         />
         <NumberField
-          label="Leverage ×"
+          label={t.form.leverageTimes}
           value={form.leverage}
           problem={problem}
           onChange={(text) => changeForm({ leverage: text })}
@@ -64,25 +65,21 @@ export function FlagFields({ form }: { readonly form: OrderForm }) {
   return (
     <div className="flags">
       <Flag
-        label="Reduce-only"
+        label={t.words.reduceOnly}
         isOn={form.reduceOnly}
         onChange={(reduceOnly) => changeForm({ reduceOnly })}
       />
       {form.type === "limit" && (
         <Flag
-          label="Post-only"
+          label={t.words.postOnly}
           isOn={canBePostOnly && form.postOnly}
           isOff={!canBePostOnly}
           onChange={(postOnly) => changeForm({ postOnly })}
         />
       )}
       <Flag
-        label="TP / SL"
-        title={
-          canHaveExits(form)
-            ? "Take-profit and stop-loss of what this order opens"
-            : "For market and limit orders that open. Manage a position to set those of all of it."
-        }
+        label={t.words.exits}
+        title={canHaveExits(form) ? t.form.exitsTitle : t.form.noExitsTitle}
         isOn={form.hasExits && canHaveExits(form)}
         isOff={!canHaveExits(form)}
         onChange={(hasExits) => changeForm({ hasExits })}

@@ -9,6 +9,7 @@ import {
   isBeyondLiquidation,
   liquidationTicks as liquidationOf,
 } from "../maths/position-maths.js";
+import { t } from "../text/texts.js";
 import type { MarketView } from "../venue/market-view.js";
 import { exitTicks } from "./exit-terms.js";
 import type { OrderForm } from "./order-form-state.js";
@@ -64,8 +65,7 @@ export function orderNotes(
   if (context === undefined) return [];
   const closable = closableLots(context.held, directionOf(form));
   if (form.reduceOnly && closable === 0) {
-    const side = form.side === "long" ? "short" : "long";
-    return [{ text: `Reduce-only: there is no ${side} position to reduce.`, isWarning: false }];
+    return [{ text: t.notes.nothingToReduce(otherSide(form)), isWarning: false }];
   }
   if (preview === undefined) return [];
   return [
@@ -88,15 +88,12 @@ function fillNote(
   if (unspentMicros > 0) {
     const unspent = formatDollars(fromMicros(unspentMicros));
     const where =
-      form.type === "market" ? `within ${orderSettings.get().maxSlippage}% of the mark` : "now";
-    const text =
-      lots === 0
-        ? `Nothing would fill ${where}. Place a limit order instead.`
-        : `The book cannot fill all of it ${where}: ${unspent} would stay unspent.`;
+      form.type === "market" ? t.notes.within(orderSettings.get().maxSlippage) : t.notes.now;
+    const text = lots === 0 ? t.notes.nothingFills(where) : t.notes.notAllFills(where, unspent);
     return { text, isWarning: true };
   }
   if (lots > 0) return undefined;
-  return { text: `Less than one lot (${market.lotSize} ${market.base}).`, isWarning: false };
+  return { text: t.notes.belowLot(`${market.lotSize} ${market.base}`), isWarning: false };
 }
 
 /** Reductions may be smaller. */
@@ -110,7 +107,7 @@ function valueNote(
   const isSmall = lots > 0 && fromMicros(notionalMicros) < market.minNotional;
   if (!isSmall || form.reduceOnly || lots <= closable) return undefined;
   const least = `${formatDollars(market.minNotional)} ${market.quote}`;
-  return { text: `The smallest order value is ${least}.`, isWarning: false };
+  return { text: t.notes.smallest(least), isWarning: false };
 }
 
 function slippageNote(
@@ -121,20 +118,16 @@ function slippageNote(
   const slippage = form.type === "market" ? slippageOf(preview, context) : undefined;
   if (slippage?.isLarge !== true) return undefined;
   const loss = formatDollars(slippage.dollars);
-  const part =
-    slippage.partOfMargin > 0
-      ? `, ${formatPercent(slippage.partOfMargin, 0).replace("+", "")} of its margin`
-      : "";
-  return {
-    text: `High slippage: it would fill ${loss} worse than the mark${part}.`,
-    isWarning: true,
-  };
+  const part = formatPercent(slippage.partOfMargin, 0).replace("+", "");
+  const text =
+    slippage.partOfMargin > 0 ? t.notes.slippageOfMargin(loss, part) : t.notes.slippage(loss);
+  return { text, isWarning: true };
 }
 
 function postOnlyNote(form: OrderForm, { takingLots }: OrderPreview): OrderNote | undefined {
   if (!form.postOnly || form.type !== "limit" || !canRest(form) || takingLots === 0)
     return undefined;
-  return { text: "It would fill immediately, so post-only refuses it.", isWarning: true };
+  return { text: t.notes.postOnly, isWarning: true };
 }
 
 /** Exits cover what their order opens. */
@@ -145,8 +138,7 @@ function exitsNote(
 ): OrderNote | undefined {
   if (!form.hasExits || !canHaveExits(form) || takingLots + waitingLots > closable)
     return undefined;
-  const text = "It only closes, so a take profit and a stop loss of its own have nothing to cover.";
-  return { text, isWarning: true };
+  return { text: t.notes.exits, isWarning: true };
 }
 
 /** What is meant to close may open the other side. */
@@ -159,13 +151,11 @@ function flipNote(
   const closable = closableLots(held, directionOf(form));
   const opened = takingLots + waitingLots - closable;
   if (closable === 0 || opened <= 0) return undefined;
-  const size = formatFixed(fromSteps(opened, units.lot), sizeDigits);
-  const other = form.side === "long" ? "short" : "long";
+  const size = `${formatFixed(fromSteps(opened, units.lot), sizeDigits)} ${market.base}`;
   if (market.status === "reduceOnly") {
-    const rest = `The market is reduce-only: ${size} ${market.base} of it would open, and is canceled.`;
-    return { text: rest, isWarning: true };
+    return { text: t.notes.flipRefused(size), isWarning: true };
   }
-  const text = `It closes your ${other} position and opens a ${form.side} one of ${size} ${market.base}.`;
+  const text = t.notes.flip(otherSide(form), t.words.inSentence[form.side], size);
   return { text, isWarning: true };
 }
 
@@ -191,8 +181,10 @@ function stopNote(
           liquidationTicks,
           directionOf(form),
         );
-  return isTooFar ? { text: BEYOND_LIQUIDATION, isWarning: true } : undefined;
+  return isTooFar ? { text: t.notes.beyondLiquidation, isWarning: true } : undefined;
 }
 
-export const BEYOND_LIQUIDATION =
-  "The stop loss is beyond the liquidation price: the position would be liquidated before it.";
+/** In words. */
+function otherSide({ side }: OrderForm): string {
+  return t.words.inSentence[side === "long" ? "short" : "long"];
+}

@@ -3,10 +3,11 @@
 import { type FormEvent, Suspense, useEffect, useRef, useState } from "react";
 import { AccountSummary } from "../account/account-summary.js";
 import { SortedLevels } from "../book/levels.js";
-import { LastAnswer, OrderResults } from "../receipts/order-results.js";
+import { LastAnswer, UnsettledOrders } from "../receipts/last-answer.js";
 import { useStore } from "../state/store.js";
 import { useIsShown } from "../state/use-is-shown.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -24,32 +25,32 @@ import { PriceField } from "./price-field.js";
 import { estimate, useEstimate } from "./use-preview.js";
 import "./order-panel.css";
 
+/** Not needed for the first paint. */
+const OrderResults = later(() => import("../receipts/order-results.js"));
 const ConfirmOrder = later(() => import("./confirm-order.js"));
 
 export function OrderPanel() {
   const { marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
   return (
-    <section className="panel trade" aria-label="Trade">
+    <section className="panel trade" aria-label={t.form.title}>
       <div className="panel-body trade-body">
         {view !== undefined && <OrderFormView key={view.market.symbol} view={view} />}
-        <OrderResults />
+        <div className="results">
+          <UnsettledOrders />
+          <Suspense>
+            <OrderResults />
+          </Suspense>
+        </div>
         <AccountSummary />
       </div>
     </section>
   );
 }
 
-const SIDES = [
-  ["long", "Buy / Long"],
-  ["short", "Sell / Short"],
-] as const;
+const SIDES = ["long", "short"] as const;
 
-const TYPES = [
-  ["market", "Market"],
-  ["limit", "Limit"],
-  ["stop", "Stop"],
-] as const;
+const TYPES = ["market", "limit", "stop"] as const;
 
 function OrderFormView({ view }: { readonly view: MarketView }) {
   const terminal = useTerminal();
@@ -65,20 +66,22 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
   };
   const { problems } = estimated.read;
   return (
-    <form className="order-form" onSubmit={submit} noValidate aria-label="Order">
+    <form className="order-form" onSubmit={submit} noValidate aria-label={t.form.label}>
       <Segments
-        legend="Side"
+        legend={t.words.side}
         name="side"
         className="sides"
         options={SIDES}
+        labels={t.words.sides}
         selected={form.side}
         onSelect={(side) => changeForm({ side })}
         optionClass={(side) => `is-${side}`}
       />
       <Segments
-        legend="Order type"
+        legend={t.form.typesLabel}
         name="type"
         options={TYPES}
+        labels={t.words.types}
         selected={form.type}
         onSelect={(type) => changeForm({ type })}
       />
@@ -245,19 +248,18 @@ function SubmitButton({ view, form, isIn, isSending, missing }: SubmitProps) {
   if (!isIn) {
     return (
       <button type="submit" className="button primary wide" disabled={isRestoring}>
-        {isRestoring ? "Signing in…" : "Sign in to trade"}
+        {isRestoring ? t.words.signingIn : t.form.signInToTrade}
       </button>
     );
   }
   const why = blockedText(line, missing);
-  const verb = form.side === "long" ? "Buy / Long" : "Sell / Short";
   return (
     <button
       type="submit"
       className={`button wide ${form.side === "long" ? "buy" : "sell"}`}
       disabled={isSending || why !== undefined}
     >
-      {isSending ? "Sending…" : (why ?? `${verb} ${view.market.base}`)}
+      {isSending ? t.words.sending : (why ?? `${t.words.sides[form.side]} ${view.market.base}`)}
     </button>
   );
 }

@@ -3,6 +3,7 @@
 import { PPM } from "@perpgate/protocol/core";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
+import { t } from "../text/texts.js";
 import { numberIn } from "./order-form-state.js";
 
 interface OrderSettings {
@@ -37,13 +38,11 @@ export function changeSettings(change: Partial<OrderSettings>): void {
 export function slippageProblem(text: string): string | undefined {
   const percent = numberIn(text);
   const isAllowed = percent !== undefined && percent > 0 && percent <= WIDEST_PERCENT;
-  return isAllowed ? undefined : `Enter a percentage up to ${WIDEST_PERCENT}`;
+  return isAllowed ? undefined : t.problems.percentUpTo(WIDEST_PERCENT);
 }
 
 export function confirmProblem(text: string): string | undefined {
-  return text.trim() === "" || numberIn(text) !== undefined
-    ? undefined
-    : "Enter an amount. Until then every order asks";
+  return text.trim() === "" || numberIn(text) !== undefined ? undefined : t.problems.amountOrAsks;
 }
 
 /** In parts per million; undefined while the field holds no percentage that is allowed. */

@@ -8,10 +8,11 @@ import type { NewOrder } from "@perpgate/sdk";
 import type { OrderIntent } from "../maths/order-preview.js";
 import { closableLots, type Direction } from "../maths/position-maths.js";
 import { worstTicks } from "../maths/worst-price.js";
+import { t } from "../text/texts.js";
 import type { LineState } from "../venue/line.js";
 import { closedText, type MarketView } from "../venue/market-view.js";
 import { type ExitName, exitTicks } from "./exit-terms.js";
-import { type AmountUnit, numberIn, type OrderForm } from "./order-form-state.js";
+import { numberIn, type OrderForm } from "./order-form-state.js";
 import { sideProblem, stepProblem, stepsIn } from "./typed-steps.js";
 
 type FieldName = "amount" | "leverage" | "price" | "limitPrice" | "takeProfit" | "stopLoss";
@@ -36,12 +37,6 @@ export interface ReadForm {
   readonly missing: string | undefined;
   readonly terms: FormTerms | undefined;
 }
-
-const MISSING_AMOUNT: Readonly<Record<AmountUnit, string>> = {
-  margin: "Enter a margin",
-  value: "Enter an order value",
-  size: "Enter a size",
-};
 
 export function directionOf({ side }: Pick<OrderForm, "side">): Direction {
   return side === "long" ? 1 : -1;
@@ -156,7 +151,7 @@ function problemsOf(view: MarketView, form: OrderForm, context: FormContext): Re
   };
   note("amount", stepProblem(form.amount, form.unit === "size" ? units.lot : undefined));
   if (leverageIn(form, view) === undefined) {
-    note("leverage", `A whole number, 1 to ${market.maxLeverage}`);
+    note("leverage", t.problems.wholeNumber(1, market.maxLeverage));
   }
   if (form.type !== "market") note("price", stepProblem(form.price, units.tick));
   if (form.type === "stop") note("limitPrice", stepProblem(form.limitPrice, units.tick));
@@ -183,7 +178,7 @@ function exitProblem(
   }
   const problem = stepProblem(text);
   if (problem !== undefined || text.trim() === "" || base === undefined) return problem;
-  return exitTicks(form, name, tick, base) === undefined ? "No price is there" : undefined;
+  return exitTicks(form, name, tick, base) === undefined ? t.problems.noPriceThere : undefined;
 }
 
 function missingIn(
@@ -194,31 +189,27 @@ function missingIn(
 ): string | undefined {
   const barred = barredText(view, held, directionOf(form));
   if (barred !== undefined) return barred;
-  if (form.type === "market" && maxSlippagePpm === undefined) return "Correct the max. slippage";
+  if (form.type === "market" && maxSlippagePpm === undefined) return t.problems.correctSlippage;
   if (form.type !== "market") {
-    const what = form.type === "stop" ? "a trigger price" : "a price";
-    if (form.price.trim() === "") return `Enter ${what}`;
-    if (problems.price !== undefined) return "Correct the price";
+    if (form.price.trim() === "") {
+      return form.type === "stop" ? t.problems.enterTrigger : t.problems.enterPrice;
+    }
+    if (problems.price !== undefined) return t.problems.correctPrice;
   }
-  if (form.reduceOnly && closableLots(held, directionOf(form)) === 0) return "Nothing to reduce";
-  if (problems.amount !== undefined) return "Correct the amount";
-  if (!((numberIn(form.amount) ?? 0) > 0)) return MISSING_AMOUNT[form.unit];
-  if (problems.leverage !== undefined) return "Correct the leverage";
-  if (Object.keys(problems).length > 0) return "Correct the marked fields";
-  if (markTicks === undefined) return "Waiting for a price";
-  return hasExpiry(form) && now === undefined ? "Waiting for the venue's time" : undefined;
+  if (form.reduceOnly && closableLots(held, directionOf(form)) === 0)
+    return t.problems.nothingToReduce;
+  if (problems.amount !== undefined) return t.problems.correctAmount;
+  if (!((numberIn(form.amount) ?? 0) > 0)) return t.problems.enter[form.unit];
+  if (problems.leverage !== undefined) return t.problems.correctLeverage;
+  if (Object.keys(problems).length > 0) return t.problems.correctMarked;
+  if (markTicks === undefined) return t.problems.waitForPrice;
+  return hasExpiry(form) && now === undefined ? t.problems.waitForTime : undefined;
 }
 
 /** Why the order cannot be sent now: an order sent after a reconnection would meet another market than the one on the screen. */
 export function blockedText(line: LineState, missing: string | undefined): string | undefined {
-  return line === "live" ? missing : LINE_TEXTS[line];
+  return line === "live" ? missing : t.problems.line[line];
 }
-
-const LINE_TEXTS = {
-  stale: "Data older than 2 s…",
-  reconnecting: "Reconnecting…",
-  offline: "Offline",
-};
 
 /** Why the market takes no order of this direction; undefined if it takes some. */
 export function barredText(
@@ -228,11 +219,10 @@ export function barredText(
 ): string | undefined {
   const isOpening = closableLots(held, direction) === 0;
   return (
-    closedText(market) ?? (market.status === "reduceOnly" && isOpening ? REDUCE_ONLY : undefined)
+    closedText(market) ??
+    (market.status === "reduceOnly" && isOpening ? t.problems.reduceOnly : undefined)
   );
 }
-
-const REDUCE_ONLY = "Market is reduce-only";
 
 export function leverageIn({ leverage }: OrderForm, { market }: MarketView): number | undefined {
   const value = numberIn(leverage);

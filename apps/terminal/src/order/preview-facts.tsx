@@ -11,6 +11,7 @@ import {
 } from "../format/numbers.js";
 import type { OrderPreview } from "../maths/order-preview.js";
 import { RISK_TONES, type Risk, riskOf } from "../maths/position-risk.js";
+import { t } from "../text/texts.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
 import type { OrderForm } from "./order-form-state.js";
@@ -35,17 +36,17 @@ export function PreviewFacts({ view, form, estimate }: Props) {
   const risk = riskAfter(form, estimate);
   const tone = risk === undefined ? "" : RISK_TONES[risk.level];
   return (
-    <dl className="facts preview" aria-label="Estimate">
-      <Fact label="Size" testId="preview-size">
+    <dl className="facts preview" aria-label={t.form.estimate}>
+      <Fact label={t.words.size} testId="preview-size">
         {facts.size} {base}
       </Fact>
-      <Fact label="Order value" testId="preview-notional">
+      <Fact label={t.words.orderValue} testId="preview-notional">
         {facts.notional} {quote}
       </Fact>
-      <Fact label="Average price">{facts.average}</Fact>
+      <Fact label={t.words.average}>{facts.average}</Fact>
       {form.type === "market" && (
         <Fact
-          label="Slippage from mark"
+          label={t.form.slippage}
           testId="preview-slippage"
           className={slippage?.isLarge === true ? "warn-text" : ""}
         >
@@ -54,24 +55,24 @@ export function PreviewFacts({ view, form, estimate }: Props) {
             : `${formatPercent(slippage.share, 3)} · ${formatDollars(slippage.dollars)}`}
         </Fact>
       )}
-      <Fact label="Fee" testId="preview-fee">
+      <Fact label={t.words.fee} testId="preview-fee">
         {facts.fee} {quote}
       </Fact>
-      <Fact label="Cost" testId="preview-cost">
+      <Fact label={t.words.cost} testId="preview-cost">
         {facts.cost} {quote}
       </Fact>
       <Fact
-        label="Left after"
+        label={t.form.leftAfter}
         testId="preview-left"
         className={left !== undefined && left < 0 ? "short" : ""}
       >
         {left === undefined ? NO_VALUE : formatAvailable(left)} {quote}
       </Fact>
-      <Fact label="Liquidation price" testId="preview-liquidation" className={tone}>
+      <Fact label={t.words.liquidationPrice} testId="preview-liquidation" className={tone}>
         {facts.liquidation}
         {risk !== undefined && risk.distance !== null && ` (${formatPercent(risk.distance, 1)})`}
       </Fact>
-      <Fact label="Margin ratio" testId="preview-ratio" className={tone}>
+      <Fact label={t.form.marginRatio} testId="preview-ratio" className={tone}>
         {risk === undefined ? NO_VALUE : `${formatFixed(risk.ratio * 100, 1)}%`}
       </Fact>
     </dl>

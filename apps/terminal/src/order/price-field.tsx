@@ -2,6 +2,7 @@
 
 import { fromSteps, toSteps } from "@perpgate/protocol/core";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { NumberField } from "../ui/number-field.js";
 import type { MarketView } from "../venue/market-view.js";
 import { changeForm, type OrderForm } from "./order-form-state.js";
@@ -14,7 +15,7 @@ interface Props {
   readonly isWrong: boolean;
 }
 
-const SOURCES = ["Bid", "Mid", "Ask", "Last", "Mark"] as const;
+const SOURCES = ["bid", "mid", "ask", "last", "mark"] as const;
 
 export function PriceField({ view, form, problem, isWrong }: Props) {
   const terminal = useTerminal();
@@ -26,7 +27,7 @@ export function PriceField({ view, form, problem, isWrong }: Props) {
   return (
     <div className="field">
       <NumberField
-        label={form.type === "stop" ? "Trigger price" : "Price"}
+        label={form.type === "stop" ? t.form.triggerPrice : t.words.price}
         value={form.price}
         placeholder={(0).toFixed(view.priceDigits)}
         unit={view.market.quote}
@@ -40,10 +41,10 @@ export function PriceField({ view, form, problem, isWrong }: Props) {
             key={source}
             type="button"
             className="button small"
-            aria-label={`Price from ${source.toLowerCase()}`}
+            aria-label={t.form.priceFrom(t.form.sources[source])}
             onClick={() => take(source)}
           >
-            {source}
+            {t.form.sources[source]}
           </button>
         ))}
       </div>
@@ -67,10 +68,10 @@ function marketTicks(
   const middle = bid === undefined || ask === undefined ? undefined : (bid + ask) / 2;
   const round = side === "long" ? Math.floor : Math.ceil;
   return {
-    Bid: bid,
-    Mid: middle === undefined ? undefined : round(middle),
-    Ask: ask,
-    Last: ticksOf(ticker?.last),
-    Mark: ticksOf(ticker?.mark),
+    bid,
+    mid: middle === undefined ? undefined : round(middle),
+    ask,
+    last: ticksOf(ticker?.last),
+    mark: ticksOf(ticker?.mark),
   };
 }

@@ -12,10 +12,10 @@ import {
   formatFixed,
   NO_VALUE,
 } from "../format/numbers.js";
-import { countOf } from "../format/text.js";
 import { liquidationTicks } from "../maths/position-maths.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { countOf, t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
@@ -27,22 +27,15 @@ import { barredText, directionOf } from "./order-terms.js";
 import { refusalsIn } from "./outcome.js";
 import { readScale, type ScaleContext, type ScaleForm, type ScalePlan } from "./scale-orders.js";
 
-const SIDES = [
-  ["long", "Buy / Long"],
-  ["short", "Sell / Short"],
-] as const;
-const SKEWS = [
-  ["even", "Even"],
-  ["rising", "Rising"],
-  ["falling", "Falling"],
-] as const;
+const SIDES = ["long", "short"] as const;
+const SKEWS = ["even", "rising", "falling"] as const;
 
 export default function ScaleDialog() {
   const terminal = useTerminal();
   const view = useStore(terminal.marketFeed.current);
   const close = () => terminal.dialog.set("none");
   return (
-    <Dialog title="Scale orders" onClose={close}>
+    <Dialog title={t.scale.title} onClose={close}>
       {/* Prices of one market mean nothing in another. */}
       {view !== undefined && <Scale key={view.market.symbol} view={view} onDone={close} />}
     </Dialog>
@@ -66,66 +59,72 @@ function Scale({ view, onDone }: { readonly view: MarketView; readonly onDone: (
   };
   const { base, quote } = view.market;
   return (
-    <form className="dialog-body" onSubmit={submit} noValidate aria-label="Scale orders">
+    <form className="dialog-body" onSubmit={submit} noValidate aria-label={t.scale.title}>
       <Segments
-        legend="Side"
+        legend={t.words.side}
         name="scale-side"
         options={SIDES}
+        labels={t.words.sides}
         selected={form.side}
         onSelect={(side) => change({ side })}
         optionClass={(side) => `is-${side}`}
       />
       <div className="pair">
         <NumberField
-          label="First price"
+          label={t.scale.first}
           value={form.from}
           unit={quote}
           problem={problems.from}
           onChange={(from) => change({ from })}
         />
         <NumberField
-          label="Last price"
+          label={t.scale.last}
           value={form.to}
           unit={quote}
           problem={problems.to}
           onChange={(to) => change({ to })}
         />
         <NumberField
-          label="Orders"
+          label={t.scale.orders}
           value={form.count}
           problem={problems.count}
           onChange={(count) => change({ count })}
         />
         <NumberField
-          label="Leverage ×"
+          label={t.form.leverageTimes}
           value={form.leverage}
           problem={problems.leverage}
           onChange={(leverage) => change({ leverage })}
         />
       </div>
       <NumberField
-        label="Together"
-        aside={available !== undefined && <span>Available {formatAvailable(available)}</span>}
+        label={t.scale.together}
+        aside={
+          available !== undefined && (
+            <span>{`${t.words.available} ${formatAvailable(available)}`}</span>
+          )
+        }
         value={form.amount}
         problem={problems.amount}
         onChange={(amount) => change({ amount })}
       >
         <select
           className="inside"
-          aria-label="Together in"
+          aria-label={t.scale.togetherIn}
           value={form.unit}
           onChange={({ target }) => change({ unit: unitIn(target.value), amount: "" })}
         >
-          <option value="margin">{quote} margin</option>
-          <option value="value">{quote} value</option>
+          <option value="margin">{t.words.units.margin(quote)}</option>
+          <option value="value">{t.words.units.value(quote)}</option>
           <option value="size">{base}</option>
         </select>
       </NumberField>
       <Segments
-        legend="Sizes from first to last"
+        legend={t.scale.skewsLabel}
         name="scale-skew"
         className="compact"
         options={SKEWS}
+        labels={t.scale.skews}
         selected={form.skew}
         onSelect={(skew) => change({ skew })}
       />
@@ -135,19 +134,19 @@ function Scale({ view, onDone }: { readonly view: MarketView; readonly onDone: (
           checked={form.reduceOnly}
           onChange={({ target }) => change({ reduceOnly: target.checked })}
         />
-        Reduce-only
+        {t.words.reduceOnly}
       </label>
       <Preview view={view} plan={plan} available={available} />
-      <p className="notice">
-        All are post-only: one that would fill immediately when it arrives is refused.
-      </p>
+      <p className="notice">{t.scale.postOnly}</p>
       <SendButton
         isReady={plan !== undefined}
         why={barredText(view, heldIn(terminal, view), directionOf(form))}
         isSending={isSending}
         advice={advice}
       >
-        {plan === undefined ? "Place the orders" : `Place ${countOf(plan.rows.length, "order")}`}
+        {plan === undefined
+          ? t.scale.place
+          : t.scale.placeSome(countOf(plan.rows.length, t.counts.orders))}
       </SendButton>
     </form>
   );
@@ -168,7 +167,7 @@ function Preview({ view, plan, available }: PreviewProps) {
   const cost = fromMicros(plan.walletMicros);
   return (
     <>
-      <ol className="scale-rows" aria-label="Orders">
+      <ol className="scale-rows" aria-label={t.scale.orders}>
         {plan.rows.map(({ ticks, lots }, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two orders may have one price
           <li key={at}>
@@ -176,19 +175,19 @@ function Preview({ view, plan, available }: PreviewProps) {
           </li>
         ))}
       </ol>
-      <dl className="facts" aria-label="Estimate of all">
-        <Fact label="Size">
+      <dl className="facts" aria-label={t.scale.estimate}>
+        <Fact label={t.words.size}>
           {size(plan.lots)} {market.base}
         </Fact>
-        <Fact label="Average price">{price(plan.averageTicks)}</Fact>
-        <Fact label="Fees">{formatFee(fromMicros(plan.feeMicros))}</Fact>
-        <Fact label="Cost, all filled">{formatDollars(cost)}</Fact>
-        <Fact label="Liquidation price, all filled" className="warn-text">
+        <Fact label={t.words.average}>{price(plan.averageTicks)}</Fact>
+        <Fact label={t.scale.fees}>{formatFee(fromMicros(plan.feeMicros))}</Fact>
+        <Fact label={t.scale.cost}>{formatDollars(cost)}</Fact>
+        <Fact label={t.scale.liquidation} className="warn-text">
           {liquidation === null ? NO_VALUE : price(liquidation)}
         </Fact>
       </dl>
       {available !== undefined && cost > available && (
-        <p className="notice warn">That is more than is available: the last ones are refused.</p>
+        <p className="notice warn">{t.scale.tooMuch}</p>
       )}
     </>
   );
@@ -232,11 +231,12 @@ async function place(
   { market }: MarketView,
   { operations }: ScalePlan,
 ): Promise<void> {
-  const { results } = await orders.batch(session, operations, `Scale orders of ${market.symbol}`);
+  const name = { subject: `scale ${market.symbol}`, title: t.scale.subject(market.symbol) };
+  const { results } = await orders.batch(session, operations, name);
   const refusals = refusalsIn(results);
   const [first] = refusals;
   const placed = results.length - refusals.length;
   if (first !== undefined && placed === 0) throw first;
-  const title = `${placed} of ${countOf(results.length, "order")} placed`;
+  const title = t.scale.placed(placed, countOf(results.length, t.counts.orders));
   toasts.show(first === undefined ? "good" : "bad", title, first?.message);
 }

@@ -6,6 +6,7 @@
 import { divFloor, fromMicros, fromSteps, type Holding } from "@perpgate/protocol/core";
 import type { NewOperation } from "@perpgate/sdk";
 import { applyFill, closableLots, type Direction } from "../maths/position-maths.js";
+import { countOf, t } from "../text/texts.js";
 import type { MarketView } from "../venue/market-view.js";
 import { type AmountUnit, numberIn } from "./order-form-state.js";
 import { stepProblem, stepsIn } from "./typed-steps.js";
@@ -82,7 +83,7 @@ function problemsOf(
     const ticks = stepsIn(text, units.tick);
     if (ticks === undefined || bestOther === undefined) return undefined;
     if (form.side === "long" ? ticks < bestOther : ticks > bestOther) return undefined;
-    return form.side === "long" ? "Must be below the best ask" : "Must be above the best bid";
+    return form.side === "long" ? t.problems.belowAsk : t.problems.aboveBid;
   };
   note("from", stepProblem(form.from, units.tick) ?? crosses(form.from));
   note("to", stepProblem(form.to, units.tick) ?? crosses(form.to));
@@ -90,11 +91,11 @@ function problemsOf(
   const leverage = numberIn(form.leverage);
   const isAllowed = Number.isInteger(leverage) && Number(leverage) >= 1;
   if (!isAllowed || Number(leverage) > market.maxLeverage) {
-    note("leverage", `A whole number, 1 to ${market.maxLeverage}`);
+    note("leverage", t.problems.wholeNumber(1, market.maxLeverage));
   }
   const count = numberIn(form.count);
   if (!Number.isInteger(count) || Number(count) < FEWEST || Number(count) > MOST) {
-    note("count", `A whole number, ${FEWEST} to ${MOST}`);
+    note("count", t.problems.wholeNumber(FEWEST, MOST));
   }
   return problems;
 }
@@ -145,9 +146,10 @@ function amountProblem(
   const least = reduceOnly ? 0 : market.minNotional;
   const isSmall = ({ ticks, lots }: ScaleRow) =>
     lots === 0 || fromMicros(lots * ticks * units.unit) < least;
-  if (rows.some(isSmall)) return `Too little for ${rows.length} orders`;
+  if (rows.some(isSmall)) return t.problems.tooLittle(countOf(rows.length, t.counts.orders));
   const lots = rows.reduce((sum, row) => sum + row.lots, 0);
-  if (reduceOnly && lots > closableLots(held, directionOf(side))) return "More than the position";
+  if (reduceOnly && lots > closableLots(held, directionOf(side)))
+    return t.positions.moreThanPosition;
   return undefined;
 }
 

@@ -4,6 +4,7 @@ import type { Honesty } from "@perpgate/protocol";
 import { getHonesty } from "@perpgate/protocol/operations";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { countOf, t } from "../text/texts.js";
 
 export function HonestyFigures() {
   const { honesty } = useTerminal();
@@ -30,22 +31,20 @@ function summaryOf(record: Honesty): { isKept: boolean; text: string; title: str
   const { issued, sealed, notKept, checkpoint, conflict, sealedMs } = record;
   const witnesses = checkpoint?.witnesses.length ?? 0;
   const parts = [
-    `${COUNT.format(sealed)} of ${COUNT.format(issued)} acknowledgements sealed where they were promised.`,
-    sealedMs === null ? "" : `Half of them within ${sealedMs.p50} ms.`,
+    t.honesty.sealed(COUNT.format(sealed), COUNT.format(issued)),
+    sealedMs === null ? "" : t.honesty.half(sealedMs.p50),
     checkpoint === null
-      ? "No checkpoint yet."
-      : `Checkpoint of ${COUNT.format(checkpoint.size)} blocks.`,
+      ? t.honesty.noCheckpoint
+      : t.honesty.checkpoint(COUNT.format(checkpoint.size)),
     witnesses === 0
-      ? "No witness has cosigned it."
-      : `Cosigned by ${checkpoint?.witnesses.join(", ")}.`,
+      ? t.honesty.noWitness
+      : t.honesty.cosigned(checkpoint?.witnesses.join(", ") ?? ""),
   ];
   if (conflict !== null) {
-    return { isKept: false, text: `Log in conflict: ${conflict}`, title: parts.join(" ") };
+    return { isKept: false, text: t.honesty.conflict(conflict), title: parts.join(" ") };
   }
   const text =
-    notKept === 0
-      ? `${COUNT.format(sealed)} promises kept`
-      : `${COUNT.format(notKept)} promises broken`;
-  const by = witnesses === 0 ? "" : `, ${witnesses} ${witnesses === 1 ? "witness" : "witnesses"}`;
+    notKept === 0 ? t.honesty.kept(COUNT.format(sealed)) : t.honesty.broken(COUNT.format(notKept));
+  const by = witnesses === 0 ? "" : `, ${countOf(witnesses, t.counts.witnesses)}`;
   return { isKept: notKept === 0, text: text + by, title: parts.filter(Boolean).join(" ") };
 }

@@ -3,16 +3,17 @@
  * Screen readers hear the outcome, not the steps of the proof that follow it.
  */
 
-import "./receipts.css";
 import { formatFee, formatMs } from "../format/numbers.js";
 import { reasonText } from "../order/reasons.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Fact } from "../ui/fact.js";
 import { Icon } from "../ui/icons.js";
 import { saveFile } from "../ui/save-file.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import type { OrderResult } from "../venue/order-result.js";
+import { titleOf } from "./last-answer.js";
 import { ProofSteps, SealChip } from "./proof-steps.js";
 
 /** Buttons that save the receipt and the proof of an order as files, for `perpgate judge` and `check`. */
@@ -32,7 +33,7 @@ function ReceiptFiles({ result }: { readonly result: OrderResult }) {
         disabled={sessions.session?.receipts.of(ack.ackNonce) === undefined}
         onClick={saveReceipt}
       >
-        Save receipt
+        {t.results.saveReceipt}
       </button>
       <button
         type="button"
@@ -40,48 +41,22 @@ function ReceiptFiles({ result }: { readonly result: OrderResult }) {
         disabled={proofFile === undefined}
         onClick={() => saveFile(`order-${ack.orderId}.proof`, proofFile ?? "")}
       >
-        Save proof
+        {t.results.saveProof}
       </button>
     </div>
   );
 }
 
-export function OrderResults() {
+export default function OrderResults() {
   const { orders } = useTerminal();
-  const results = useStore(orders.results);
-  const unsettled = useStore(orders.unsettled.list);
-  const [latest, ...earlier] = results;
+  const [latest, ...earlier] = useStore(orders.results);
   return (
-    <div className="results">
-      {unsettled.map(({ key, title }) => (
-        <UnsettledCard key={key} title={title} />
-      ))}
+    <>
       {latest !== undefined && <ResultCard result={latest} />}
       {earlier.slice(0, 3).map((result) => (
         <ResultLine key={result.ack.ackNonce} result={result} />
       ))}
-    </div>
-  );
-}
-
-/** Next to the button: for screen readers, and on phones, where the result is further down. */
-export function LastAnswer() {
-  const { orders } = useTerminal();
-  const latest = useStore(orders.results, ([newest]) => newest);
-  return (
-    <p className="last-answer" role="status">
-      {latest === undefined ? "" : titleOf(latest)}
-    </p>
-  );
-}
-
-/** Sent without an answer: it is not known whether it was executed. */
-function UnsettledCard({ title }: { readonly title: string }) {
-  return (
-    <p className="notice warn" role="alert" data-testid="unsettled">
-      <strong>{title}: outcome unknown.</strong> It was sent, and the answer was lost. The page asks
-      the venue as soon as the line is back; do not send it again.
-    </p>
+    </>
   );
 }
 
@@ -91,7 +66,7 @@ function ResultCard({ result }: { readonly result: OrderResult }) {
   const view = marketFeed.view(ack.symbol);
   const base = view?.market.base ?? "";
   return (
-    <section className="result" aria-label="Result of the last order" data-testid="result">
+    <section className="result" aria-label={t.results.label} data-testid="result">
       <div className="result-head">
         <strong>{titleOf(result)}</strong>
       </div>
@@ -100,48 +75,50 @@ function ResultCard({ result }: { readonly result: OrderResult }) {
         <p className="notice">{reasonText(live.reason, live.filledSize > 0)}</p>
       )}
       <dl className="facts">
-        <Fact label="Side" className={ack.side}>
-          {ack.side === "long" ? "Buy / Long" : "Sell / Short"}
+        <Fact label={t.words.side} className={ack.side}>
+          {t.words.sides[ack.side]}
         </Fact>
-        <Fact label="Size">
+        <Fact label={t.words.size}>
           {sizeText(view, live.filledSize + live.remainingSize)} {base}
         </Fact>
-        <Fact label="Price" testId="result-price">
+        <Fact label={t.words.price} testId="result-price">
           {live.filledSize > 0 ? priceText(view, live.avgFillPrice) : "—"}
         </Fact>
-        <Fact label="Status">
+        <Fact label={t.words.status}>
           <span className={`chip ${STATUS_LOOKS[live.status].tone}`}>
             <Icon name={STATUS_LOOKS[live.status].icon} />
-            {STATUS_TEXTS[live.status]}
+            {t.results.status[live.status]}
           </span>
         </Fact>
-        <Fact label="Filled" testId="result-filled">
+        <Fact label={t.results.filled} testId="result-filled">
           {sizeText(view, live.filledSize)} {base}
         </Fact>
         {live.remainingSize > 0 && (
-          <Fact label={live.status === "canceled" ? "Canceled" : "Waiting"}>
+          <Fact label={live.status === "canceled" ? t.results.canceled : t.results.waiting}>
             {sizeText(view, live.remainingSize)} {base}
           </Fact>
         )}
-        <Fact label="Fee">{formatFee(ack.feePaid)}</Fact>
-        <Fact label="Preconfirmed in">
+        <Fact label={t.words.fee}>{formatFee(ack.feePaid)}</Fact>
+        <Fact label={t.results.preconfirmedIn}>
           <span data-testid="result-server-ms">{formatMs(ack.elapsedMs)}</span>
-          <span className="faint"> venue</span>
+          <span className="faint"> {t.results.venue}</span>
           {!replayed && (
             <>
               <span className="faint"> · </span>
               <span data-testid="result-browser-ms">{formatMs(browserMs)}</span>
-              <span className="faint"> here</span>
+              <span className="faint"> {t.results.here}</span>
             </>
           )}
         </Fact>
-        <Fact label="Block">
+        <Fact label={t.results.block}>
           <span data-testid="result-block">{ack.expectedBlock}</span>
-          {result.leaf !== undefined && <span className="faint">, leaf {result.leaf}</span>}
+          {result.leaf !== undefined && (
+            <span className="faint">{t.results.leaf(result.leaf)}</span>
+          )}
         </Fact>
-        <Fact label="Order">
+        <Fact label={t.results.order}>
           {ack.orderId}
-          {replayed && <span className="faint"> (repeated)</span>}
+          {replayed && <span className="faint"> {t.results.repeated}</span>}
         </Fact>
       </dl>
       <ReceiptFiles result={result} />
@@ -159,27 +136,9 @@ function ResultLine({ result }: { readonly result: OrderResult }) {
   );
 }
 
-const STATUS_TEXTS = {
-  filled: "filled",
-  resting: "resting",
-  pending: "waiting for its trigger",
-  canceled: "canceled",
-};
-
 const STATUS_LOOKS = {
   filled: { tone: "good", icon: "check" },
   resting: { tone: "", icon: "wait" },
   pending: { tone: "", icon: "wait" },
   canceled: { tone: "warn", icon: "close" },
 } as const;
-
-function titleOf({ ack, live, type }: OrderResult): string {
-  const verb = ack.side === "long" ? "Buy" : "Sell";
-  const isPartly = live.filledSize > 0 && live.status !== "filled";
-  const status = isPartly
-    ? live.status === "canceled"
-      ? "partly filled"
-      : `partly filled, ${STATUS_TEXTS[live.status]}`
-    : STATUS_TEXTS[live.status];
-  return `${verb} ${type} ${status}`;
-}

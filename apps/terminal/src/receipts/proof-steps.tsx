@@ -2,72 +2,50 @@
 
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Icon } from "../ui/icons.js";
 import type { OrderResult, SealState, SignedState, WitnessState } from "../venue/order-result.js";
 
-interface Step {
+interface Look {
   readonly tone: string;
-  readonly text: string;
-  readonly title: string;
   readonly isDone?: boolean;
 }
 
-const SIGNED: Readonly<Record<SignedState, Step>> = {
-  checking: { tone: "", text: "Signed", title: "The receipt's signatures are being checked." },
-  held: {
-    tone: "good",
-    text: "Signed",
-    title:
-      "The venue has signed this promise, and the signatures hold. Save the receipt to prove it.",
-    isDone: true,
-  },
-  none: { tone: "", text: "No receipt", title: "The venue gave no receipt that could be checked." },
-  missing: { tone: "warn", text: "No receipt", title: "The venue has left the receipt out." },
-  broken: { tone: "bad", text: "Not signed", title: "The receipt does not hold." },
+interface Step extends Look {
+  readonly text: string;
+  readonly title: string;
+}
+
+const DONE: Look = { tone: "good", isDone: true };
+
+const SIGNED: Readonly<Record<SignedState, Look>> = {
+  checking: { tone: "" },
+  held: DONE,
+  none: { tone: "" },
+  missing: { tone: "warn" },
+  broken: { tone: "bad" },
 };
 
-const SEALS: Readonly<Record<SealState, Step>> = {
-  soft: { tone: "warn", text: "Soft", title: "Executed and durable. Its block is still open." },
-  sealed: { tone: "good", text: "Sealed", title: "Its block is sealed." },
-  proven: {
-    tone: "good",
-    text: "Sealed",
-    title: "Verified in this page: the block's hash covers this acknowledgement.",
-    isDone: true,
-  },
-  differs: {
-    tone: "bad",
-    text: "Differs",
-    title: "The venue's proof does not match its acknowledgement",
-  },
-  unproven: { tone: "bad", text: "Unproven", title: "The proof could not be checked" },
+const SEALS: Readonly<Record<SealState, Look>> = {
+  soft: { tone: "warn" },
+  sealed: { tone: "good" },
+  proven: DONE,
+  differs: { tone: "bad" },
+  unproven: { tone: "bad" },
 };
 
-const WITNESSES: Readonly<Record<WitnessState, Step>> = {
-  pending: { tone: "", text: "Witnessed", title: "No checkpoint of the log covers its block yet." },
-  logged: {
-    tone: "good",
-    text: "Logged",
-    title:
-      "Verified in this page: its block is under a signed checkpoint of the public log. It has no " +
-      "cosignature under a key that the venue names.",
-    isDone: true,
-  },
-  witnessed: {
-    tone: "good",
-    text: "Witnessed",
-    title:
-      "Verified in this page under the key that the venue names: its block is under a cosigned " +
-      "checkpoint of the public log. With a key from the witness, check the saved proof with perpgate " +
-      "check. Cosigned by",
-    isDone: true,
-  },
-  missing: { tone: "bad", text: "Not logged", title: "There is no proof file that holds." },
+const WITNESSES: Readonly<Record<WitnessState, Look>> = {
+  pending: { tone: "" },
+  logged: DONE,
+  witnessed: DONE,
+  missing: { tone: "bad" },
 };
 
 /** Where no witness is configured none is waited for. */
-function unwitnessed(witness: WitnessState): Step {
-  return witness === "pending" ? { ...WITNESSES.pending, text: "Logged" } : WITNESSES[witness];
+function witnessStep(witness: WitnessState, hasWitnesses: boolean): Step {
+  const step = { ...WITNESSES[witness], ...t.proof.witnesses[witness] };
+  const { text } = t.proof.witnesses.logged;
+  return witness === "pending" && !hasWitnesses ? { ...step, text } : step;
 }
 
 export function ProofSteps({ result }: { readonly result: OrderResult }) {
@@ -84,15 +62,15 @@ export function ProofSteps({ result }: { readonly result: OrderResult }) {
   };
   return (
     <>
-      <ol className="proof-steps" aria-label="Proof of the acknowledgement">
+      <ol className="proof-steps" aria-label={t.proof.label}>
         <li data-signed={signed}>
-          <Chip step={SIGNED[signed]} />
+          <Chip step={{ ...SIGNED[signed], ...t.proof.signed[signed] }} />
         </li>
         <li>
           <SealChip result={result} />
         </li>
         <li data-witness={witness}>
-          <Chip step={hasWitnesses ? WITNESSES[witness] : unwitnessed(witness)} more={by} />
+          <Chip step={witnessStep(witness, hasWitnesses)} more={by} />
         </li>
       </ol>
       {seal === "differs" && <p className="notice">{problemText(problems)}</p>}
@@ -107,7 +85,7 @@ export function ProofSteps({ result }: { readonly result: OrderResult }) {
           {seal === "unproven" && (
             <div>
               <button type="button" className="button small" onClick={retry}>
-                Check again
+                {t.proof.checkAgain}
               </button>
             </div>
           )}
@@ -119,7 +97,7 @@ export function ProofSteps({ result }: { readonly result: OrderResult }) {
 
 export function SealChip({ result: { seal, problems } }: { readonly result: OrderResult }) {
   const more = problems.length === 0 ? "" : `: ${problemText(problems)}`;
-  return <Chip step={SEALS[seal]} more={more} seal={seal} />;
+  return <Chip step={{ ...SEALS[seal], ...t.proof.seals[seal] }} more={more} seal={seal} />;
 }
 
 interface ChipProps {

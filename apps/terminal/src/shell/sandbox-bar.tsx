@@ -3,6 +3,7 @@
 import { formatDayAndClock } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import type { SandboxFeed } from "../venue/sandbox-feed.js";
 import "./sandbox-bar.css";
 
@@ -23,13 +24,11 @@ function Bar({ sandbox }: { readonly sandbox: SandboxFeed }) {
   const { time, speed, measuredSpeed } = state;
   const isPaused = speed === 0;
   const run = (action: Promise<void>) => {
-    action.catch((error: Error) =>
-      terminal.toasts.show("bad", "The sandbox refused", error.message),
-    );
+    action.catch((error: Error) => terminal.toasts.show("bad", t.sandbox.refused, error.message));
   };
   const isBehind = measuredSpeed > 0 && measuredSpeed < BEHIND * speed;
   return (
-    <section className="sandbox-bar" aria-label="Time of the sandbox">
+    <section className="sandbox-bar" aria-label={t.sandbox.label}>
       <time dateTime={new Date(time).toISOString()} data-testid="sandbox-time">
         {formatDayAndClock(time)}
       </time>
@@ -38,7 +37,7 @@ function Bar({ sandbox }: { readonly sandbox: SandboxFeed }) {
         className="button small"
         onClick={() => run(sandbox.setSpeed(isPaused ? 1 : 0))}
       >
-        {isPaused ? "Run" : "Pause"}
+        {isPaused ? t.sandbox.run : t.sandbox.pause}
       </button>
       {isPaused ? (
         STEPS.map((step) => (
@@ -46,7 +45,7 @@ function Bar({ sandbox }: { readonly sandbox: SandboxFeed }) {
             type="button"
             className="button small"
             key={step}
-            aria-label={`Step by ${step}`}
+            aria-label={t.sandbox.stepBy(step)}
             onClick={() => run(sandbox.advance(step))}
           >
             +{step}
@@ -55,7 +54,7 @@ function Bar({ sandbox }: { readonly sandbox: SandboxFeed }) {
       ) : (
         <select
           className="choice"
-          aria-label="Speed"
+          aria-label={t.sandbox.speed}
           value={speed}
           onChange={(event) => run(sandbox.setSpeed(Number(event.target.value)))}
         >
@@ -68,7 +67,7 @@ function Bar({ sandbox }: { readonly sandbox: SandboxFeed }) {
             ))}
         </select>
       )}
-      {isBehind && <span>this machine keeps {Math.round(measuredSpeed)}×</span>}
+      {isBehind && <span>{t.sandbox.keeps(Math.round(measuredSpeed))}</span>}
     </section>
   );
 }

@@ -1,6 +1,7 @@
 /** The list of keyboard shortcuts. */
 
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { Dialog } from "../ui/dialog.js";
 import { SHORTCUTS } from "./shortcuts.js";
 import "./shell.css";
@@ -8,12 +9,14 @@ import "./shell.css";
 export function ShortcutsDialog() {
   const { dialog } = useTerminal();
   const rows = [
-    ...SHORTCUTS.map(({ key, text }) => [key.toUpperCase(), text] as const),
-    ["1 … 9", "Tabs of the portfolio"] as const,
-    ["Esc", "Close a dialog or a list"] as const,
+    ...SHORTCUTS.map(
+      ({ key, text }) => [key.toUpperCase(), t.settings.shortcutTexts[text]] as const,
+    ),
+    ["1 … 9", t.settings.shortcutTexts.tabs] as const,
+    ["Esc", t.settings.shortcutTexts.escape] as const,
   ];
   return (
-    <Dialog title="Keyboard shortcuts" onClose={() => dialog.set("none")}>
+    <Dialog title={t.settings.shortcuts} onClose={() => dialog.set("none")}>
       <dl className="dialog-body facts shortcuts">
         {rows.map(([key, text]) => (
           <div key={key}>

@@ -3,24 +3,29 @@
 import { changeForm } from "../order/order-form-state.js";
 import { userSettings } from "../state/user-settings.js";
 import type { Terminal } from "../terminal.js";
+import type { Texts } from "../text/en.js";
 import { switchTheme } from "../theme/theme.js";
 
 interface Shortcut {
   readonly key: string;
-  readonly text: string;
+  readonly text: keyof Texts["settings"]["shortcutTexts"];
   run(terminal: Terminal): void;
 }
 
 export const SHORTCUTS: readonly Shortcut[] = [
-  { key: "?", text: "This list", run: ({ dialog }) => dialog.set("shortcuts") },
-  { key: "/", text: "Search markets", run: () => press(".switcher[aria-expanded=false]") },
-  { key: "b", text: "Buy", run: () => changeForm({ side: "long" }) },
-  { key: "s", text: "Sell", run: () => changeForm({ side: "short" }) },
-  { key: "m", text: "Market order", run: () => changeForm({ type: "market" }) },
-  { key: "l", text: "Limit order", run: () => changeForm({ type: "limit" }) },
-  { key: "t", text: "Stop order", run: () => changeForm({ type: "stop" }) },
-  { key: "n", text: "Type the order", run: () => focus("form[aria-label=Order] .box input") },
-  { key: "d", text: "Dark or light", run: () => switchTheme() },
+  { key: "?", text: "list", run: ({ dialog }) => dialog.set("shortcuts") },
+  {
+    key: "/",
+    text: "search",
+    run: () => press(".switcher[aria-expanded=false]"),
+  },
+  { key: "b", text: "buy", run: () => changeForm({ side: "long" }) },
+  { key: "s", text: "sell", run: () => changeForm({ side: "short" }) },
+  { key: "m", text: "market", run: () => changeForm({ type: "market" }) },
+  { key: "l", text: "limit", run: () => changeForm({ type: "limit" }) },
+  { key: "t", text: "stop", run: () => changeForm({ type: "stop" }) },
+  { key: "n", text: "type", run: () => focus(".order-form .box input") },
+  { key: "d", text: "theme", run: () => switchTheme() },
 ];
 
 /** Keys 1 to 9 open the tabs of the portfolio. */

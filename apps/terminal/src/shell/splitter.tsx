@@ -2,6 +2,7 @@
 
 import { type KeyboardEvent, type PointerEvent, useRef } from "react";
 import { writePreference } from "../state/preferences.js";
+import { t } from "../text/texts.js";
 import "./shell.css";
 
 const MIN_HEIGHT = 110;
@@ -41,7 +42,7 @@ export function Splitter({ height, onChange }: SplitterProps) {
       ref={element}
       className="splitter"
       role="separator"
-      aria-label="Height of the portfolio"
+      aria-label={t.app.splitter}
       aria-orientation="horizontal"
       aria-valuemin={MIN_HEIGHT}
       aria-valuemax={MAX_HEIGHT}

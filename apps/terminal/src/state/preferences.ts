@@ -22,6 +22,7 @@ export type PreferenceName =
   | "hotkeys"
   | "warns-at"
   | "separator"
+  | "language"
   | "portfolio-tab"
   | "portfolio-height"
   | "side-panel"

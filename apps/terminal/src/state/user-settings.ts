@@ -1,6 +1,7 @@
 /** What the trader wants to be notified of, whether keys act, and how numbers look; kept between visits. */
 
 import { SEPARATORS, type Separator, separateThousandsBy } from "../format/numbers.js";
+import { t } from "../text/texts.js";
 import { readPreference, writePreference } from "./preferences.js";
 import { Store } from "./store.js";
 
@@ -44,9 +45,7 @@ export function changeUserSettings(change: Partial<UserSettings>): void {
 
 export function warningProblem(text: string): string | undefined {
   const percent = Number(text.trim());
-  return text.trim() !== "" && percent >= 1 && percent <= 99
-    ? undefined
-    : "1 to 99. Until then at 80";
+  return text.trim() !== "" && percent >= 1 && percent <= 99 ? undefined : t.problems.warnsAt;
 }
 
 /** A share; a setting that cannot be read warns at the usual one. */

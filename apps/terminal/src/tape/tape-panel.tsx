@@ -6,6 +6,7 @@ import { formatFixed } from "../format/numbers.js";
 import { formatClock } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { t } from "../text/texts.js";
 import { rowHeightIn } from "../theme/row-height.js";
 import type { MarketView } from "../venue/market-view.js";
 import "./tape-panel.css";
@@ -14,9 +15,9 @@ export function TapePanel() {
   const { marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
   return (
-    <section className="panel tape" aria-label="Trades">
+    <section className="panel tape" aria-label={t.tape.title}>
       <div className="panel-head">
-        <h2>Trades</h2>
+        <h2>{t.tape.title}</h2>
       </div>
       {view === undefined ? (
         <div className="panel-body" />
@@ -52,18 +53,13 @@ function TapeView({ view }: { readonly view: MarketView }) {
   return (
     <>
       <div className="tape-head" aria-hidden="true">
-        <span>Price ({quote})</span>
-        <span>Size ({base})</span>
-        <span>Time</span>
+        <span>{t.words.priceIn(quote)}</span>
+        <span>{t.words.sizeIn(base)}</span>
+        <span>{t.words.time}</span>
       </div>
-      {isEmpty && <p className="empty">No trades yet.</p>}
+      {isEmpty && <p className="empty">{t.tape.empty}</p>}
       {/* biome-ignore lint/a11y/useSemanticElements: rows are updated outside of React */}
-      <div
-        className="panel-body tape-rows"
-        role="table"
-        aria-label="Last trades: price, size, time"
-        ref={body}
-      />
+      <div className="panel-body tape-rows" role="table" aria-label={t.tape.label} ref={body} />
     </>
   );
 }

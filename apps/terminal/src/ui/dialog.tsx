@@ -1,6 +1,7 @@
 /** A modal dialog; the native element traps and restores the focus. */
 
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { t } from "../text/texts.js";
 import { Icon } from "./icons.js";
 import "./dialog.css";
 
@@ -31,7 +32,12 @@ export function Dialog({ title, onClose, children }: Props) {
     >
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
-        <button type="button" className="button bare small" aria-label="Close" onClick={onClose}>
+        <button
+          type="button"
+          className="button bare small"
+          aria-label={t.words.close}
+          onClick={onClose}
+        >
           <Icon name="close" />
         </button>
       </div>

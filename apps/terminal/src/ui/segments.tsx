@@ -1,7 +1,9 @@
 interface SegmentsProps<T extends string> {
   readonly legend: string;
   readonly name: string;
-  readonly options: readonly (readonly [value: T, label: string])[];
+  readonly options: readonly T[];
+  /** Without it the values are shown. */
+  readonly labels?: Readonly<Record<T, string>>;
   readonly selected: T;
   readonly onSelect: (value: T) => void;
   readonly className?: string;
@@ -10,11 +12,11 @@ interface SegmentsProps<T extends string> {
 
 /** Radio buttons as a segmented control. */
 export function Segments<T extends string>(props: SegmentsProps<T>) {
-  const { legend, name, options, selected, onSelect, className = "", optionClass } = props;
+  const { legend, name, options, labels, selected, onSelect, className = "", optionClass } = props;
   return (
     <fieldset className={`segments ${className}`}>
       <legend className="unseen">{legend}</legend>
-      {options.map(([value, label]) => (
+      {options.map((value) => (
         <label key={value} className={optionClass?.(value)}>
           <input
             type="radio"
@@ -22,7 +24,7 @@ export function Segments<T extends string>(props: SegmentsProps<T>) {
             checked={value === selected}
             onChange={() => onSelect(value)}
           />
-          {label}
+          {labels?.[value] ?? value}
         </label>
       ))}
     </fieldset>

@@ -5,6 +5,7 @@
 
 import { formatClock } from "../format/text.js";
 import { Store, useStore } from "../state/store.js";
+import { t } from "../text/texts.js";
 import { Icon } from "./icons.js";
 import "./toasts.css";
 
@@ -81,7 +82,12 @@ function ToastCard({ toast, onClose }: { readonly toast: Toast; readonly onClose
         <strong>{toast.title}</strong> <time className="faint">{formatClock(toast.time)}</time>
         {toast.text !== undefined && <p>{toast.text}</p>}
       </div>
-      <button type="button" className="button bare small" aria-label="Dismiss" onClick={onClose}>
+      <button
+        type="button"
+        className="button bare small"
+        aria-label={t.words.dismiss}
+        onClick={onClose}
+      >
         <Icon name="close" />
       </button>
     </div>

@@ -8,6 +8,7 @@ import type { Fill, LedgerEntry, Order, Side } from "@perpgate/protocol";
 import type { FillsFrame, OrdersFrame } from "@perpgate/sdk";
 import { formatDollars, formatSigned } from "../format/numbers.js";
 import { reasonText } from "../order/reasons.js";
+import { t } from "../text/texts.js";
 import type { Toasts } from "../ui/toasts.js";
 import { type MarketView, priceText, sizeText } from "./market-view.js";
 
@@ -71,18 +72,19 @@ export class AccountNotices {
   }
 
   fills({ fills }: FillsFrame): void {
-    const symbols = new Map<string, string>();
+    const shown = new Map<string, { symbol: string; isLiquidated: boolean }>();
     for (const fill of fills) {
       if (fill.kind === "order") continue;
       // The one who is liquidated takes; whose winning position closes it gives.
-      const word = fill.kind === "adl" && fill.liquidity === "maker" ? "deleveraged" : "liquidated";
-      const title = `${word === "liquidated" ? "Liquidated" : "Auto-deleveraged"}: ${fill.symbol}`;
+      const isLiquidated = fill.kind !== "adl" || fill.liquidity !== "maker";
+      const word = isLiquidated ? t.notices.liquidated : t.notices.deleveraged;
+      const title = t.notices.titled(word, fill.symbol);
       this.forced.set(title, joined(this.forced.get(title), fill));
-      symbols.set(title, fill.symbol);
+      shown.set(title, { symbol: fill.symbol, isLiquidated });
     }
-    for (const [title, symbol] of symbols) {
+    for (const [title, { symbol, isLiquidated }] of shown) {
       this.showForced(title, symbol, undefined);
-      if (title.startsWith("Liquidated")) void this.addCharge(title, symbol);
+      if (isLiquidated) void this.addCharge(title, symbol);
     }
   }
 
@@ -134,14 +136,17 @@ export class AccountNotices {
     if (event === undefined) return;
     const { side, size, value, realizedPnl } = event;
     const view = this.sources.view(symbol);
-    const done = `${side === "long" ? "Bought" : "Sold"} ${sizeText(view, size)} ${view?.market.base ?? ""}`;
-    const charged = charge === undefined ? "" : `, charge ${formatDollars(charge)}`;
-    this.sources.toasts.show(
-      "alarm",
-      title,
-      `${done} at ${priceText(view, value / size)} on average, PnL ${formatSigned(realizedPnl, 2)}${charged}.`,
-      title,
-    );
+    const terms = [
+      t.words.done[side],
+      `${sizeText(view, size)} ${view?.market.base ?? ""}`,
+      priceText(view, value / size),
+      formatSigned(realizedPnl, 2),
+    ] as const;
+    const text =
+      charge === undefined
+        ? t.notices.forced(...terms)
+        : t.notices.forcedCharged(...terms, formatDollars(charge));
+    this.sources.toasts.show("alarm", title, text, title);
   }
 
   private async readEnded(before: Order): Promise<void> {
@@ -158,43 +163,51 @@ export class AccountNotices {
       before.status === "pending" &&
       (order.status !== "pending" || order.triggered === true);
     if (order.status === "filled" || order.filledSize > before.filledSize) {
-      const title = order.status === "filled" ? "Filled" : "Partly filled";
-      this.show("good", isTriggered ? `Stop triggered, ${title.toLowerCase()}` : title, order, key);
+      const isFilled = order.status === "filled";
+      const title = isTriggered
+        ? isFilled
+          ? t.notices.stopFilled
+          : t.notices.stopPartlyFilled
+        : isFilled
+          ? t.notices.filled
+          : t.notices.partlyFilled;
+      this.show("good", title, order, key);
     } else if (order.status === "canceled") {
       if (this.sources.hasCanceled(order)) return;
       this.show(
         "info",
-        isTriggered && before.type === "stop" ? endOfStop(order) : "Canceled",
+        isTriggered && before.type === "stop" ? endOfStop(order) : t.notices.canceled,
         order,
         key,
       );
     } else if (isTriggered) {
-      this.show("info", "Stop triggered", order, key);
+      this.show("info", t.notices.stopTriggered, order, key);
     }
   }
 
   private show(kind: "good" | "info", title: string, order: Order, key: string): void {
     const { symbol, side, type, filledSize, size, avgFillPrice, price, reason } = order;
     const view = this.sources.view(symbol);
-    const what = `${side === "long" ? "Buy" : "Sell"} ${type}`;
-    const base = view?.market.base ?? "";
+    const whole = `${sizeText(view, size)} ${view?.market.base ?? ""}`;
+    const unfilled = price === null ? whole : t.notices.sizeAt(whole, priceText(view, price));
     const amount =
       filledSize > 0
-        ? `${sizeText(view, filledSize)} of ${sizeText(view, size)} ${base} at ${priceText(view, avgFillPrice)}`
-        : `${sizeText(view, size)} ${base}${price === null ? "" : ` at ${priceText(view, price)}`}`;
+        ? t.notices.amount(sizeText(view, filledSize), whole, priceText(view, avgFillPrice))
+        : unfilled;
+    const what = t.notices.order(t.words.acts[side], t.words.typesInSentence[type], amount);
     const why =
       order.status === "canceled" && reason !== null
         ? ` ${reasonText(reason, filledSize > 0)}`
         : "";
-    this.sources.toasts.show(kind, `${title}: ${symbol}`, `${what}, ${amount}.${why}`, key);
+    this.sources.toasts.show(kind, t.notices.titled(title, symbol), `${what}${why}`, key);
   }
 }
 
 /** A stop that its owner canceled has not triggered. */
 function endOfStop({ reason }: Order): string {
   return reason === "book_empty" || reason === "band" || reason === "not_filled"
-    ? "Stop triggered, not filled"
-    : "Canceled";
+    ? t.notices.stopNotFilled
+    : t.notices.canceled;
 }
 
 function joined(event: ForcedEvent | undefined, fill: Fill): ForcedEvent {

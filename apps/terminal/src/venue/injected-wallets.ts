@@ -5,6 +5,7 @@
 
 import { createStore } from "mipd";
 import { Store } from "../state/store.js";
+import { t } from "../text/texts.js";
 
 /** The part of EIP-1193 that the page uses. */
 export interface InjectedProvider {
@@ -52,7 +53,7 @@ function withLegacy(wallets: readonly InjectedWallet[]): readonly InjectedWallet
   if (!isProvider(provider) || wallets.some((wallet) => wallet.provider === provider)) {
     return wallets;
   }
-  return [...wallets, { id: "window.ethereum", name: "Browser wallet", icon: undefined, provider }];
+  return [...wallets, { id: "window.ethereum", name: t.signIn.wallet, icon: undefined, provider }];
 }
 
 function isProvider(value: unknown): value is InjectedProvider {

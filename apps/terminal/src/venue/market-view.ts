@@ -3,6 +3,7 @@
 import type { Market } from "@perpgate/protocol";
 import { digitsOfStep, formatFixed } from "../format/numbers.js";
 import { type MarketInUnits, unitsOfMarket } from "../maths/market-units.js";
+import { t } from "../text/texts.js";
 
 export interface MarketView {
   readonly market: Market;
@@ -32,7 +33,7 @@ function listing(market: Market): string {
 
 /** Why no order is taken, whatever it is; undefined if some are. */
 export function closedText({ status }: Pick<Market, "status">): string | undefined {
-  return status === "active" || status === "reduceOnly" ? undefined : `Market is ${status}`;
+  return status === "active" || status === "reduceOnly" ? undefined : t.problems.closed[status];
 }
 
 export function closedTextOf(view: MarketView | undefined): string | undefined {

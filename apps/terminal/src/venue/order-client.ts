@@ -22,16 +22,23 @@ import {
 } from "@perpgate/sdk";
 import { refusalsIn, shownOutcome } from "../order/outcome.js";
 import type { Store } from "../state/store.js";
+import { t } from "../text/texts.js";
 import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";
 import { type ProofSources, ReceiptBook } from "./receipt-book.js";
-import { BUDGET_MS, EXECUTED, type SendOptions, UnsettledRequests } from "./unsettled-requests.js";
+import {
+  BUDGET_MS,
+  EXECUTED,
+  type RequestName,
+  type SendOptions,
+  UnsettledRequests,
+} from "./unsettled-requests.js";
 import type { PageClock } from "./venue-clock.js";
 
 /** A request is not executed after this time, which leaves the last try within `BUDGET_MS` its time. */
 const VALID_MS = 10_000;
 const SAME_ORDER_MS = 500;
-const CANCEL_ALL = "Cancel of all orders";
+const CANCEL_ALL = "cancel-all";
 /** A press does not wait longer for the venue's time. */
 const TIME_RULES = { retries: 0, timeoutMs: 2_000 };
 
@@ -83,7 +90,11 @@ export class PageOrderClient {
    */
   place(session: Session, order: NewOrder, subject = subjectOf(order)): Promise<OrderResult> {
     if (this.last?.subject === subject) return this.last.answer;
-    const title = `${order.side === "long" ? "Buy" : "Sell"} ${order.type} ${order.symbol}`;
+    const title = t.results.subjects.order(
+      t.words.acts[order.side],
+      t.words.typesInSentence[order.type],
+      order.symbol,
+    );
     const answer = this.unsettled.submit({
       session,
       subject,
@@ -113,18 +124,18 @@ export class PageOrderClient {
 
   /** Changes an open order. */
   amend(session: Session, amendment: OrderAmendment) {
-    const title = `Change of order ${amendment.orderId ?? amendment.clientOrderId}`;
+    const id = `${amendment.orderId ?? amendment.clientOrderId}`;
     return this.unsettled.submit({
       session,
-      subject: title,
-      title,
+      subject: `change ${id}`,
+      title: t.results.subjects.change(id),
       send: (terms, options) => session.amendOrder({ ...amendment, ...terms }, options),
       outcomeIn: (ack) => shownOutcome([{ status: 200, ack }]),
     });
   }
 
-  /** Sends several operations with one signature; `subject` says what they do together. */
-  batch(session: Session, operations: readonly NewOperation[], subject: string) {
+  /** Sends several operations with one signature; `name` says what they do together. */
+  batch(session: Session, operations: readonly NewOperation[], name: RequestName) {
     for (const operation of operations) {
       if (operation.op === "cancel" && operation.orderId !== undefined) {
         this.canceled.add(operation.orderId);
@@ -132,8 +143,7 @@ export class PageOrderClient {
     }
     return this.unsettled.submit({
       session,
-      subject,
-      title: subject,
+      ...name,
       places: operations.every(({ op }) => op === "place") ? operations.length : undefined,
       send: (terms, options) => {
         this.placed.add(terms.nonce);
@@ -145,11 +155,10 @@ export class PageOrderClient {
 
   /** Moves dollars into the margin of a position, or out of it. The interface gives it no end of validity. */
   changeMargin(session: Session, symbol: string, amount: number) {
-    const title = `Change of the margin of ${symbol}`;
     return this.unsettled.submit({
       session,
-      subject: title,
-      title,
+      subject: `margin ${symbol}`,
+      title: t.results.subjects.margin(symbol),
       send: ({ nonce }, options) => session.changeMargin(symbol, amount, { nonce, ...options }),
       outcomeIn: () => EXECUTED,
     });
@@ -161,8 +170,8 @@ export class PageOrderClient {
     return this.unsettled.submit({
       session,
       // Of any amount: two may not be on their way because the first one's answer was lost.
-      subject: "Withdrawal",
-      title: `Withdrawal of ${amount.toFixed(2)} ${token} on ${chain}`,
+      subject: "withdrawal",
+      title: t.results.subjects.withdrawal(amount.toFixed(2), token, chain),
       withdraws: true,
       send: ({ nonce }, options) => session.withdraw(terms, { nonce, ...options }),
       outcomeIn: () => EXECUTED,
@@ -175,7 +184,7 @@ export class PageOrderClient {
     this.canceled.add(orderId);
     await this.unsettled.once(
       session,
-      `Cancel of order ${orderId}`,
+      { subject: `cancel ${orderId}`, title: t.results.subjects.cancel(orderId) },
       () => session.cancelOrder(orderId, options),
       () => cancelAgain(session, orderId, options),
     );
@@ -190,7 +199,7 @@ export class PageOrderClient {
     for (const orderId of open) this.canceled.add(orderId);
     return this.unsettled.once(
       session,
-      CANCEL_ALL,
+      { subject: CANCEL_ALL, title: t.results.subjects.cancelAll },
       () => session.cancelAll({ retries: 0, budgetMs: BUDGET_MS }),
       async () => {
         for (const orderId of open) {
@@ -202,11 +211,12 @@ export class PageOrderClient {
 
   /** Cancels these orders and no others; returns how many were still open. */
   async cancelEach(session: Session, orderIds: readonly string[]): Promise<number> {
+    const name = { subject: CANCEL_ALL, title: t.results.subjects.cancelAll };
     let count = 0;
     for (let at = 0; at < orderIds.length; at += MAX_BATCH_OPERATIONS) {
       const some = orderIds.slice(at, at + MAX_BATCH_OPERATIONS);
       const operations = some.map((orderId): NewOperation => ({ op: "cancel", orderId }));
-      const { results } = await this.batch(session, operations, CANCEL_ALL);
+      const { results } = await this.batch(session, operations, name);
       for (const refusal of refusalsIn(results)) throwUnlessEnded(refusal);
       count += results.filter(({ canceled }) => canceled !== undefined).length;
     }

@@ -11,6 +11,7 @@
 import type { Ticker } from "@perpgate/protocol";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
+import { t } from "../text/texts.js";
 import { type MarketView, priceText } from "./market-view.js";
 
 export type AlertSource = "mark" | "index" | "last";
@@ -101,8 +102,8 @@ export function alertText(
   { symbol, source, price, direction }: PriceAlert,
   view: MarketView | undefined,
 ): string {
-  const verb = direction === "up" ? "rises" : "falls";
-  return `${symbol} ${source} ${verb} to ${priceText(view, price)}`;
+  const text = direction === "up" ? t.alerts.rises : t.alerts.falls;
+  return text(symbol, t.words.sourcesInSentence[source], priceText(view, price));
 }
 
 function readAlerts(): readonly PriceAlert[] | undefined {

@@ -21,6 +21,7 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
+import { t } from "../text/texts.js";
 import { isLive, type OrderResult, type SignedState } from "./order-result.js";
 
 /** Sources for verifying proofs. */
@@ -167,7 +168,7 @@ export class ReceiptBook {
     const reason = error instanceof Error ? error.message : String(error);
     this.change(ackNonce, {
       seal: "unproven",
-      failure: `The proof could not be checked: ${reason}`,
+      failure: t.proof.couldNotCheck(reason),
     });
   }
 
@@ -197,7 +198,7 @@ export class ReceiptBook {
     if (problem === undefined || problem instanceof ConnectionError || isEarly(problem)) return;
     if (this.of(ackNonce)?.witness !== "pending") return;
     const reason = problem instanceof Error ? problem.message : String(problem);
-    this.change(ackNonce, { witness: "missing", failure: `No proof file: ${reason}` });
+    this.change(ackNonce, { witness: "missing", failure: t.proof.noFile(reason) });
   }
 
   /** The log's key is the one that signed the receipt, if there is one. */
@@ -212,7 +213,7 @@ export class ReceiptBook {
     if (typeof checked === "string") {
       this.change(ackNonce, {
         witness: "missing",
-        failure: `The proof file does not hold: ${checked}.`,
+        failure: t.proof.fileDoesNotHold(checked),
       });
       return;
     }
@@ -246,32 +247,32 @@ export function shownProblem({ kind, reason }: ReceiptProblem): ShownProblem {
     case "broken":
       return {
         signed: "broken",
-        title: "A receipt does not hold",
-        text: `The receipt does not hold: ${reason}.`,
+        title: t.proof.brokenTitle,
+        text: t.proof.broken(reason),
       };
     case "differs":
       return {
         signed: "broken",
-        title: "An answer is not what the venue signed",
-        text: `The answer is not what the venue signed: ${reason}. Save the receipt.`,
+        title: t.proof.differsTitle,
+        text: t.proof.answerDiffers(reason),
       };
     case "twice":
       return {
         signed: "broken",
-        title: "An order was executed twice",
-        text: `The order was executed twice: ${reason}. Save the receipt.`,
+        title: t.proof.twiceTitle,
+        text: t.proof.twice(reason),
       };
     case "left_out":
       return {
         signed: "missing",
-        title: "A receipt is missing",
-        text: "The venue gave no receipt: it was stopping, or does not want to be bound.",
+        title: t.proof.leftOutTitle,
+        text: t.proof.leftOutText,
       };
     case "not_checked":
       return {
         signed: "none",
-        title: "A receipt was not checked",
-        text: "The receipt was not checked: the log's key could not be read.",
+        title: t.proof.notCheckedTitle,
+        text: t.proof.notCheckedText,
       };
   }
 }

@@ -2,6 +2,7 @@
 
 import { formatFixed, formatPercent } from "../format/numbers.js";
 import { warningRatio } from "../state/user-settings.js";
+import { t } from "../text/texts.js";
 import type { Toasts } from "../ui/toasts.js";
 import type { AccountFeed } from "./account-feed.js";
 import { livePosition, type MarkSources } from "./live-position.js";
@@ -37,9 +38,9 @@ export class RiskWatch {
       const away =
         distance === null
           ? ""
-          : ` The mark is ${formatPercent(Math.abs(distance), 2).replace("+", "")} from ${price}.`;
-      const text = `Margin ratio ${formatFixed(ratio * 100, 1)}%.${away}`;
-      this.toasts.show("alarm", `Close to liquidation: ${symbol}`, text, `risk ${symbol}`);
+          : ` ${t.notices.markAway(formatPercent(Math.abs(distance), 2).replace("+", ""), price)}`;
+      const text = `${t.notices.marginRatio(formatFixed(ratio * 100, 1))}${away}`;
+      this.toasts.show("alarm", t.notices.closeToLiquidation(symbol), text, `risk ${symbol}`);
     }
   }
 }

@@ -17,6 +17,7 @@ import {
 } from "@perpgate/sdk";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
+import { t } from "../text/texts.js";
 import { type InjectedProvider, type InjectedWallet, injectedWallets } from "./injected-wallets.js";
 import { canKeep, KeptStore, sessionIdOf } from "./kept-store.js";
 import { endingWith, WalletCanceled } from "./wallet-request.js";
@@ -173,7 +174,7 @@ export class SessionManager {
       if (account.address === state.address) return { account };
     }
     const found = injectedWallets.get().find(({ id }) => id === this.walletId);
-    if (found === undefined) throw new Error("This browser does not have the account's wallet.");
+    if (found === undefined) throw new Error(t.signIn.walletMissing);
     this.signing = new AbortController();
     return { wallet: endingWith(found.provider, this.signing.signal) };
   }
@@ -265,9 +266,7 @@ export class SessionManager {
     const kept = await this.kept.readBurner().catch(() => undefined);
     if (kept === undefined || privateKeyAccount(kept).address === address) return;
     this.burner.set(kept);
-    throw new OtherBurnerError(
-      "This browser keeps a burner key already. Use it, or forget it first.",
-    );
+    throw new OtherBurnerError(t.signIn.otherBurner);
   }
 
   /** What stays is kept before the page shows the session: a reload right after must not lose it. */

@@ -58,11 +58,16 @@ export interface SendOptions {
   readonly isRepeat: boolean;
 }
 
-/** A signed request, which its nonce settles. */
-interface SignedRequest<T> {
-  readonly session: Session;
+export interface RequestName {
+  /** The same in any language: no second request of a subject is sent before the first has an answer. */
   readonly subject: string;
+  /** What it does, in the trader's words. */
   readonly title: string;
+}
+
+/** A signed request, which its nonce settles. */
+interface SignedRequest<T> extends RequestName {
+  readonly session: Session;
   /** How many orders it places; undefined for what the orders with its nonce do not show. */
   readonly places?: number | undefined;
   /** A withdrawal has no end of validity in the interface: after that of others it is looked for, not sent again. */
@@ -168,18 +173,18 @@ export class UnsettledRequests {
   /** Sends a request without a nonce, which `settle` settles. */
   once<T>(
     { address }: Session,
-    title: string,
+    { subject, title }: RequestName,
     send: () => Promise<T>,
     settle: () => Promise<unknown>,
   ): Promise<T> {
     const owner = this.current;
-    return this.guarded(title, async () => {
+    return this.guarded(subject, async () => {
       try {
         return await send();
       } catch (error) {
         const repeat = () => settle().then(() => EXECUTED);
         const lookUp = async () => UNKNOWN;
-        const unsettled = { key: title, address, subject: title, title, repeat, lookUp };
+        const unsettled = { key: subject, address, subject, title, repeat, lookUp };
         if (isUnknown(error)) this.keep(owner, unsettled);
         throw error;
       }
@@ -239,7 +244,7 @@ export class UnsettledRequests {
   private async guarded<T>(subject: string, send: () => Promise<T>): Promise<T> {
     const isOpen = this.list.get().some((each) => each.subject === subject);
     if (isOpen || this.inFlight.has(subject)) {
-      throw new StillPendingError("An earlier request of this kind has no answer yet.");
+      throw new StillPendingError(`${subject} has no answer yet`);
     }
     this.inFlight.add(subject);
     try {

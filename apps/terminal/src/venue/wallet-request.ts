@@ -1,5 +1,6 @@
 /** Requests to a wallet that may never answer: they end when they are canceled, or after a time. */
 
+import { t } from "../text/texts.js";
 import type { InjectedProvider } from "./injected-wallets.js";
 
 /** Long enough to unlock a wallet and read what is to be signed. */
@@ -14,7 +15,7 @@ export class WalletSilent extends Error {
   override readonly name = "WalletSilent";
 
   constructor() {
-    super("The wallet has not answered for two minutes. Open it, then try again.");
+    super(t.signIn.walletSilent);
   }
 }
 
