@@ -149,7 +149,12 @@ class Venues {
   private async startBots(): Promise<GatewayProcess> {
     const gateway = new GatewayProcess({ page: this.page, bots: CALM });
     await gateway.start();
-    await untilTraded(gateway.url);
+    try {
+      await untilTraded(gateway.url);
+    } catch (error) {
+      await gateway.remove();
+      throw error;
+    }
     return gateway;
   }
 

@@ -18,6 +18,8 @@ export async function tickerOf(url: string): Promise<TickerPrices> {
 export async function untilTraded(url: string): Promise<void> {
   const depthOf = async () => {
     const response = await fetch(`${url}/v1/markets/BTCUSD/book?depth=100`);
+    // On a busy machine a venue that has just started may refuse reads.
+    if (!response.ok) return 0;
     const { bids, asks }: { bids: unknown[]; asks: unknown[] } = JSON.parse(await response.text());
     return Math.min(bids.length, asks.length);
   };
