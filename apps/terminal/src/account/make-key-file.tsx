@@ -1,7 +1,7 @@
 /** A file with a session for another machine, under a passphrase that is typed twice. */
 
 import type { Session } from "@perpgate/sdk";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { shortHex } from "../format/text.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useTerminal } from "../terminal.js";
@@ -10,6 +10,7 @@ import { saveFile } from "../ui/save-file.js";
 import { WalletCanceled } from "../venue/wallet-request.js";
 import { ActionButton } from "./action-button.js";
 import { LEAST_PASSPHRASE, makeKeyFile } from "./key-file.js";
+import { Passphrase } from "./passphrase.js";
 import { useFailure } from "./send-button.js";
 
 interface Props {
@@ -64,30 +65,4 @@ function problemOf(passphrase: string, again: string): string | undefined {
     return t.keyFile.tooShort(LEAST_PASSPHRASE);
   }
   return passphrase === again ? undefined : t.keyFile.notSame;
-}
-
-interface PassphraseProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (text: string) => void;
-}
-
-export function Passphrase({ label, value, onChange }: PassphraseProps) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label className="label" htmlFor={id}>
-        {label}
-      </label>
-      <span className="box">
-        <input
-          id={id}
-          type="password"
-          autoComplete="off"
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      </span>
-    </div>
-  );
 }

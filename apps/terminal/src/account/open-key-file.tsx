@@ -4,7 +4,7 @@ import { type FormEvent, useId, useState } from "react";
 import { useTerminal } from "../terminal.js";
 import { t } from "../text/texts.js";
 import { KeyFileOpener } from "./key-file.js";
-import { Passphrase } from "./make-key-file.js";
+import { Passphrase } from "./passphrase.js";
 
 interface Props {
   readonly isBusy: boolean;
