@@ -284,6 +284,24 @@ class Live(unittest.TestCase):
         block = self.client.block(proof.block["number"])
         self.assertEqual(block["acksRoot"], "0x" + proof.block["acksRoot"].hex())
 
+    def test_receipts_and_proofs_of_cancels(self):
+        session = self.sign_in()
+        ack = session.place_order(**BID, clientOrderId="r-2")
+        canceled = session.cancel_order(clientOrderId="r-2")
+        self.assertEqual((canceled["orderId"], canceled["status"]), (ack["orderId"], "canceled"))
+        file = session.receipt(canceled)
+        receipt = check_receipt(file, LOG_KEY)
+        self.assertEqual((receipt.position, file["request"]), (int(canceled["ackNonce"]), ""))
+        for change in ({"remainingSize": 5}, {"time": 1}, {"orderId": "1"}):
+            self.assertEqual(self.failure(session.receipt, {**canceled, **change}).code, "receipt_invalid", change)
+        operations = [{**BID, "op": "place", "clientOrderId": "r-3"}, {"op": "cancel", "clientOrderId": "r-3"}]
+        session.receipt(session.batch(operations)["results"][1]["canceled"])
+        ask_runner("advance 400")
+        ask_runner("checkpoint")
+        proof = check_order_proof(session.preconfirm_proof(canceled["ackNonce"]), LOG_KEY)
+        self.assertEqual(proof.leaf_hash, receipt.leaf_hash)
+        self.assertEqual(session.preconfirm(canceled["ackNonce"])["canceled"]["orderId"], ack["orderId"])
+
     def test_several_threads_share_a_session(self):
         session = self.sign_in()
         found, failures = [], []

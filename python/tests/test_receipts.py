@@ -23,6 +23,28 @@ def file_of(entry):
     return {"format": "perpgate-receipt/1", "logKey": LOG, **fields, "receipt": entry["receipt"]}
 
 
+class Cancels(unittest.TestCase):
+    FIELDS = (10.25, 3, 4, 1, 77, 25, 9, 12)
+
+    def leaf(self, *fields, kind=61):
+        return struct.pack(f"<{1 + len(fields)}d", kind, *fields)
+
+    def test_the_leaf_says_what_the_answer_says(self):
+        market = {"symbol": "BTCUSD", "tickSize": 0.1, "lotSize": 0.001}
+        leaf = read_leaf(self.leaf(*self.FIELDS))
+        self.assertEqual((leaf["account"], leaf["session"], leaf["market"], leaf["nonce"]), (3, 4, 1, 77))
+        sealed = {"ackNonce": "12", "orderId": "10.1", "status": "canceled", "remainingSize": 0.025}
+        self.assertEqual(acknowledgement_of(leaf, market), {**sealed, "expectedBlock": 9})
+
+    def test_other_bytes_are_no_leaf(self):
+        for wrong in (self.leaf(*self.FIELDS, kind=58), self.leaf(*self.FIELDS[1:]), self.leaf(*self.FIELDS, 0)):
+            self.assertRaises(Invalid, read_leaf, wrong)
+        for place in range(len(self.FIELDS)):
+            for value in (-1.0, 12.5 if place else 10.1, float("nan"), 2.0**53):
+                fields = [*self.FIELDS[:place], value, *self.FIELDS[place + 1 :]]
+                self.assertRaises(Invalid, read_leaf, self.leaf(*fields))
+
+
 class Receipts(unittest.TestCase):
     def invalid(self, *args):
         with self.assertRaises(PerpgateError) as caught:

@@ -22,6 +22,7 @@ const KEPT_EVENTS: ReadonlySet<number> = new Set([
   EVENT.OrderEnded,
   EVENT.SessionOpened,
   EVENT.SessionClosed,
+  EVENT.CancelAcknowledged,
 ]);
 const ID = /^[0-9a-f]{32}$/;
 

@@ -101,6 +101,8 @@ export class Scratch {
   session: SessionRow | null = null;
   clientId: ClientIdWords = NO_CLIENT_ID;
   readonly outcome = { status: 0, reason: 0, remainingLots: 0 };
+  /** What a cancel of one order has ended. */
+  readonly canceled = { orderId: 0, market: 0, remainingLots: 0 };
   /** Orders that a cancel-all or a disconnect has canceled. */
   canceledOrders = 0;
   /** Numbers of the expired sessions that the tick closes. */

@@ -84,6 +84,8 @@ export interface RuleSet {
   readonly hasWithdrawals: boolean;
   /** Whether one core may lead: from then on the log has its batches alone (writers/leader.ts). */
   readonly hasLeader: boolean;
+  /** Whether cancels of one order are leaves of their block, as orders are. */
+  readonly sealsCancels: boolean;
   /** Whether an unsigned request that is sent again is executed once (requests.ts). */
   readonly keepsRequests: boolean;
 }
@@ -124,6 +126,7 @@ const VERSION_2: RuleSet = {
   settlesJumps: false,
   hasWithdrawals: false,
   hasLeader: false,
+  sealsCancels: false,
   keepsRequests: false,
 };
 
@@ -161,6 +164,7 @@ const VERSION_3: RuleSet = {
   settlesJumps: true,
   hasWithdrawals: true,
   hasLeader: true,
+  sealsCancels: true,
   keepsRequests: true,
 };
 

@@ -199,10 +199,11 @@ export abstract class AccountTrader extends AccountReader {
   ): Promise<CanceledOrder> {
     try {
       if (typeof order === "string" && validUntil === undefined) {
-        return await this.call(cancelOrder, { params: { id: order }, options });
+        const params = { id: order };
+        return this.orderClient.canceled(await this.call(cancelOrder, { params, options }));
       }
       const body = cancelFields(order, validUntil);
-      return await this.call(cancelNamedOrder, { body, options });
+      return this.orderClient.canceled(await this.call(cancelNamedOrder, { body, options }));
     } catch (error) {
       return this.settleCancel(order, error);
     }

@@ -160,7 +160,7 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   expect(await checkOrderProof(text, logKey)).toMatchObject({ block: { number: proof.block } });
   await taker.receipts.settled();
   expect(taker.receipts.of(filled.ackNonce)).toMatchObject({ logKey, block: proof.block });
-  expect([notKept, taker.receipts.files.length]).toEqual([0, 4]);
+  expect([notKept, taker.receipts.files.length]).toEqual([0, 5]);
 
   const oldKey = maker.sessionKey;
   const { sessionKey } = await maker.rotate();

@@ -15,9 +15,12 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ASK, BID, BUY, newClient, newSession, startVenue } from "./testing/venue.js";
 
+type OrderProof = PreconfirmProof & { readonly ack: Acknowledgement };
+type OrderEvidence = PreconfirmEvidence & { readonly proof: OrderProof };
+
 interface Checked {
   readonly name: string;
-  readonly evidence: PreconfirmEvidence;
+  readonly evidence: OrderEvidence;
 }
 
 const SELL = { ...BUY, side: "short" } as const;
@@ -67,7 +70,8 @@ beforeAll(async () => {
   const markets = await client.markets();
   const all = await Promise.all(
     placed.map(async ({ session, answered, name }): Promise<Checked> => {
-      const proof = await session.preconfirm(answered.ackNonce);
+      const read = await session.preconfirm(answered.ackNonce);
+      const proof = { ...read, ack: read.ack ?? none() };
       const block = await client.block(proof.block);
       return { name, evidence: { proof, block, markets, answered } };
     }),
@@ -81,7 +85,7 @@ function none(): never {
 }
 
 /** The taker's fill at two prices: an average with all its digits, and a path of several hashes. */
-function sample(): PreconfirmEvidence {
+function sample(): OrderEvidence {
   return checked[3]?.evidence ?? none();
 }
 

@@ -9,8 +9,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type {
   Acknowledgement,
-  AcknowledgementLeaf,
+  AnswerLeaf,
   Block,
+  CanceledOrder,
   Market,
   PreconfirmProof,
 } from "@perpgate/protocol";
@@ -19,8 +20,9 @@ import {
   encodeBlockHeader,
   hexFromBytes,
   pathLength,
-  readLeaf,
+  readAnswerLeaf,
   rootFromPath,
+  type SealedAnswer,
 } from "@perpgate/protocol/core";
 import { ackDifferences, sealedAcknowledgement } from "@perpgate/protocol/receipts";
 
@@ -57,7 +59,7 @@ export interface PreconfirmCheck {
   readonly isProven: boolean;
   readonly problems: readonly PreconfirmProblem[];
   /** The sealed fields, with account number and session; undefined if unreadable. */
-  readonly leaf: AcknowledgementLeaf | undefined;
+  readonly leaf: AnswerLeaf | undefined;
 }
 
 export interface PreconfirmEvidence {
@@ -67,8 +69,8 @@ export interface PreconfirmEvidence {
   readonly block: Block;
   /** All markets, from `client.markets`: a leaf names a market by its index in that list. */
   readonly markets: readonly Pick<Market, "symbol" | "tickSize" | "lotSize">[];
-  /** The acknowledgement of the original response, to compare it too. */
-  readonly answered?: Acknowledgement;
+  /** The acknowledgement of the original response, or what it said of a cancel, to compare it too. */
+  readonly answered?: Acknowledgement | CanceledOrder;
 }
 
 /**
@@ -85,7 +87,7 @@ export interface PreconfirmEvidence {
 export function checkPreconfirm(evidence: PreconfirmEvidence): PreconfirmCheck {
   const { proof, block } = evidence;
   const bytes = /^0x/.test(proof.leaf) ? bytesFromHex(proof.leaf) : undefined;
-  const leaf = bytes === undefined ? undefined : readLeaf(bytes);
+  const leaf = bytes === undefined ? undefined : readAnswerLeaf(bytes);
   const problems: PreconfirmProblem[] = [
     ...(leaf === undefined
       ? [problem("leaf_unreadable", "the leaf is not an acknowledgement")]
@@ -102,7 +104,7 @@ function problem(code: PreconfirmProblemCode, message: string): PreconfirmProble
 
 /** Rebuilds the acknowledgement from the leaf, as the venue does, and compares it. */
 function fieldProblems(
-  leaf: AcknowledgementLeaf,
+  leaf: AnswerLeaf,
   { proof, markets, answered }: PreconfirmEvidence,
 ): PreconfirmProblem[] {
   const market = markets[leaf.market];
@@ -112,21 +114,21 @@ function fieldProblems(
       : sealedAcknowledgement(leaf, market);
   if (typeof sealed === "string") return [problem("market_mismatch", sealed)];
   return [
-    ...differences("ack_differs", sealed, proof.ack),
+    ...differences("ack_differs", sealed, ("kind" in leaf ? proof.canceled : proof.ack) ?? {}),
     ...(answered === undefined ? [] : differences("answer_differs", sealed, answered)),
   ];
 }
 
 function differences(
   code: "ack_differs" | "answer_differs",
-  sealed: Acknowledgement,
-  given: Acknowledgement,
+  sealed: SealedAnswer,
+  given: object,
 ): PreconfirmProblem[] {
   return ackDifferences(sealed, given).map((difference) => ({ code, ...difference }));
 }
 
 function blockProblems(
-  leaf: AcknowledgementLeaf,
+  leaf: AnswerLeaf,
   { proof, block }: PreconfirmEvidence,
 ): PreconfirmProblem[] {
   const problems: PreconfirmProblem[] = [];

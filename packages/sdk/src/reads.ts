@@ -560,12 +560,12 @@ export class AccountReader extends Caller {
   readonly liability: Read<Liability> = this.read(getLiability);
 
   /**
-   * An acknowledgement with the proof that its block contains it; `not_sealed` until it does.
+   * An acknowledgement, `ack` or `canceled`, with the proof that its block contains it; `not_sealed` until it does.
    * `checkPreconfirm` checks it.
    *
    * @example
-   * const { ack, block, index, leaf, path } = await session.preconfirm("48213");
-   * console.log(ack.status, block, index, leaf, path.length);
+   * const { ack, canceled, block, index, leaf, path } = await session.preconfirm("48213");
+   * console.log((ack ?? canceled)?.status, block, index, leaf, path.length);
    */
   readonly preconfirm: NamedRead<PreconfirmProof> = this.read(getPreconfirm);
 

@@ -91,6 +91,7 @@ export const DEPOSIT_REORGED = offsetsOf("DepositReorged");
 export const DEPOSIT_PART_CREDITED = offsetsOf("DepositPartCredited");
 export const WITHDRAWAL_REQUESTED = offsetsOf("WithdrawalRequested");
 export const WITHDRAWAL_ACKNOWLEDGED = offsetsOf("WithdrawalAcknowledged");
+export const CANCEL_ACKNOWLEDGED = offsetsOf("CancelAcknowledged");
 export const RESERVES_COMMITTED = offsetsOf("ReservesCommitted");
 export const WITHDRAWAL_PROGRESSED = offsetsOf("WithdrawalProgressed");
 export const WITHDRAWAL_PAID = offsetsOf("WithdrawalPaid");
@@ -99,11 +100,23 @@ export const DEPOSIT_REOPENED = offsetsOf("DepositReopened");
 export const DEPOSIT_REORG_SETTLED = offsetsOf("DepositReorgSettled");
 export const SEALED = offsetsOf("BlockSealed");
 
+/** Whether the event at this offset is the leaf that a receipt is about: of an order, amendment or cancel. */
+export function isAnswer(words: ArrayLike<number>, at: number): boolean {
+  return words[at] === EVENT.OrderAcknowledged || words[at] === EVENT.CancelAcknowledged;
+}
+
+/** Offsets of the fields that all of these have. */
+export function answerFields(words: ArrayLike<number>, at: number) {
+  return words[at] === EVENT.CancelAcknowledged ? CANCEL_ACKNOWLEDGED : ACKNOWLEDGED;
+}
+
 /** The block that an acknowledgement at this offset says it will be in; undefined for another event. */
 export function promisedBlock(words: ArrayLike<number>, at: number): number | undefined {
   switch (words[at]) {
     case EVENT.OrderAcknowledged:
       return words[at + ACKNOWLEDGED.block];
+    case EVENT.CancelAcknowledged:
+      return words[at + CANCEL_ACKNOWLEDGED.block];
     case EVENT.WithdrawalAcknowledged:
       return words[at + WITHDRAWAL_ACKNOWLEDGED.block];
     case EVENT.ReservesCommitted:

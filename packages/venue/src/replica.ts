@@ -19,6 +19,9 @@ export interface Applied {
   readonly events: EventLog;
 }
 
+/** What answers are made of: of a copy, that of the first. */
+export type KeptApplied = Pick<Applied, "seq" | "timeMs" | "events">;
+
 export interface CommandObserver {
   /** Called for every command, in order, before the next one is applied. */
   onCommand(applied: Applied): void;

@@ -1,8 +1,8 @@
-"""The leaf of a block's tree: a sealed acknowledgement (docs/api.md has its fields)."""
+"""The leaf of a block's tree: the sealed acknowledgement of an order or a cancel (docs/api.md has its fields)."""
 
 import struct
 from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from .book import on_step, step_of
 from .strict_json import MAX_SAFE
@@ -16,6 +16,8 @@ _FIELDS = (
     "client1 client2 client3 client4 client5"
 ).split()
 _PLAIN = _FIELDS.index("ackNonce")
+_CANCEL_KIND = 61
+_CANCEL_FIELDS = "orderId account session market nonce remainingLots block ackNonce".split()
 _STATUSES = ("filled", "resting", "pending", "canceled")
 _REASONS = (
     "none requested unfunded bankruptcy position_limit band worst_price book_empty self_trade reduce_only "
@@ -29,25 +31,28 @@ _AVERAGE = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
 def read_leaf(data: bytes) -> Dict[str, int]:
-    """The fields of a sealed acknowledgement. Raises ValueError if the bytes are none."""
+    """The fields of a sealed acknowledgement; of a cancel, those that it has. Raises ValueError if the bytes
+    are none."""
+    if len(data) == 8 * (1 + len(_CANCEL_FIELDS)):
+        kind, exit, words = _words(data)
+        if kind != _CANCEL_KIND or min(words) < 0:
+            raise Invalid("the leaf has a value that this version does not know")
+        return {**dict(zip(_CANCEL_FIELDS, words)), "exit": exit}
     is_plain = len(data) == 8 * (1 + _PLAIN)
     if not is_plain and len(data) != 8 * (1 + len(_FIELDS)):
         raise Invalid("the leaf has another length")
-    numbers = struct.unpack(f"<{len(data) // 8}d", data)
-    # The id of an exit, which an amendment may name, is its order's and a quarter or a half.
-    exit = 0 if is_plain or not 1 < numbers[1] <= MAX_SAFE / 4 else numbers[1] % 1 * 4
-    numbers = (numbers[0], numbers[1] - exit / 4, *numbers[2:])
-    if exit == 3 or not all(number.is_integer() and abs(number) <= MAX_SAFE for number in numbers):
+    kind, exit, words = _words(data)
+    if is_plain and exit:
         raise Invalid("the leaf has a number that is no safe integer")
-    leaf = dict(zip(_FIELDS, map(int, numbers[1:])))
+    leaf = dict(zip(_FIELDS, words))
     # The type of an order with exits is 4 more for a take-profit and 8 more for a stop-loss.
-    leaf.update(exit=int(exit), exits=leaf["type"] // 4, type=leaf["type"] % 4)
+    leaf.update(exit=exit, exits=leaf["type"] // 4, type=leaf["type"] % 4)
     if is_plain:
         leaf.update(dict.fromkeys(_FIELDS[_PLAIN:], 0), ackNonce=leaf["orderId"])
     elif leaf["ackNonce"] == leaf["orderId"] and exit == 0 and leaf["client1"] == 0:
         raise Invalid("the leaf is longer than needed")
     is_known = (
-        numbers[0] == _LEAF_KIND
+        kind == _LEAF_KIND
         and leaf["market"] >= 0
         and leaf["side"] in (1, -1)
         and leaf["type"] in (0, 1, 2)
@@ -60,9 +65,30 @@ def read_leaf(data: bytes) -> Dict[str, int]:
     return leaf
 
 
+def _words(data: bytes) -> Tuple[int, int, List[int]]:
+    """The kind, which exit the order is, and the other numbers."""
+    numbers = struct.unpack(f"<{len(data) // 8}d", data)
+    # The id of an exit, which an amendment or a cancel may name, is its order's and a quarter or a half.
+    exit = numbers[1] % 1 * 4 if 1 < numbers[1] <= MAX_SAFE / 4 else 0
+    numbers = (numbers[0], numbers[1] - exit / 4, *numbers[2:])
+    if exit not in (0, 1, 2) or not all(number.is_integer() and abs(number) <= MAX_SAFE for number in numbers):
+        raise Invalid("the leaf has a number that is no safe integer")
+    kind, *words = map(int, numbers)
+    return kind, int(exit), words
+
+
 def acknowledgement_of(leaf: Mapping[str, int], market: Mapping[str, Any]) -> Json:
-    """The acknowledgement that the venue must have answered for a leaf of that market."""
+    """What the venue must have answered for a leaf of that market."""
     tick, lot = step_of(market["tickSize"]), step_of(market["lotSize"])
+    order_id = f"{leaf['orderId']}.{leaf['exit']}" if leaf["exit"] else str(leaf["orderId"])
+    if "side" not in leaf:
+        return {
+            "ackNonce": str(leaf["ackNonce"]),
+            "orderId": order_id,
+            "status": "canceled",
+            "remainingSize": on_step(leaf["remainingLots"], lot),
+            "expectedBlock": leaf["block"],
+        }
     micros_per = tick[0] * lot[0] * 1_000_000 // (tick[1] * lot[1])
 
     def average(micros: int, lots: int) -> Union[int, float]:
@@ -74,7 +100,6 @@ def acknowledgement_of(leaf: Mapping[str, int], market: Mapping[str, Any]) -> Js
             return on_step(int(ticks), tick)
         return float(_AVERAGE.create_decimal(Decimal(ticks * tick[0] / tick[1])))
 
-    order_id = f"{leaf['orderId']}.{leaf['exit']}" if leaf["exit"] else str(leaf["orderId"])
     exits = [
         {"orderId": f"{order_id}.{i}", "kind": kind} for i, kind in enumerate(EXITS, 1) if leaf["exits"] & i
     ]

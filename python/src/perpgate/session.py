@@ -114,7 +114,9 @@ class Session(AccountReader):
             raise TypeError("name the order by its id or by clientOrderId")
         target = {"orderId": order_id} if clientOrderId is None else {"clientOrderId": clientOrderId}
         try:
-            return expect(dict, self._send("POST", path_of("orders", "cancel"), target).body)
+            canceled = expect(dict, self._send("POST", path_of("orders", "cancel"), target).body)
+            self._keep(b"", canceled)
+            return canceled
         except PerpgateError as error:
             if not error.is_doubtful or error.code not in ("order_not_cancelable", "order_not_found"):
                 raise
@@ -157,7 +159,7 @@ class Session(AccountReader):
     # -- receipts ----------------------------------------------------------------------------------
 
     def receipt(self, ack: Mapping[str, Any]) -> Json:
-        """Checks the receipt of an acknowledgement of this session, one of the last thousand, and returns
+        """Checks the receipt of an order, an amendment or a cancel of this session, one of the last thousand, and returns
         it as a file to save (``perpgate judge`` reads it). Where the answer has its ``leaf``, the numbers
         in it must be those of the answer. Raises ``receipt_missing`` or ``receipt_invalid``."""
         position, body = ack.get("ackNonce"), self._requests.get(str(ack.get("ackNonce")))
@@ -294,14 +296,18 @@ class Session(AccountReader):
             error.nonce = nonce
             raise
         body = expect(dict, answer.body)
-        acks = [body, *(expect(dict, each).get("ack") for each in expect(list, body.get("results", [])))]
+        results = [expect(dict, each) for each in expect(list, body.get("results", []))]
+        self._keep(data, body, *(each.get(name) for each in results for name in ("ack", "canceled")))
+        return {**body, "replayed": answer.replayed}
+
+    def _keep(self, data: bytes, *acks: Any) -> None:
+        """The signed bytes that were acknowledged, for the receipts; none of a cancel, which is not signed."""
         with self._lock:
             for ack in acks:
                 if isinstance(ack, dict) and isinstance(ack.get("ackNonce"), str):
                     self._requests[ack["ackNonce"]] = data
             while len(self._requests) > _KEPT_REQUESTS:
                 self._requests.popitem(last=False)
-        return {**body, "replayed": answer.replayed}
 
     def _signed(self, path: str, data: bytes, is_repeat: bool) -> Answer:
         self._settle_key()

@@ -5,6 +5,7 @@
  * The number of a kind and the order of its fields are part of the log's meaning: append only.
  */
 import { ACKNOWLEDGED_FIELDS } from "@perpgate/protocol/acknowledgement-leaf";
+import { CANCEL_LEAF_FIELDS } from "@perpgate/protocol/cancel-leaf";
 import { RESERVES_LEAF_FIELDS } from "@perpgate/protocol/reserves-leaf";
 import { WITHDRAWAL_LEAF_FIELDS } from "@perpgate/protocol/withdrawal-leaf";
 
@@ -185,6 +186,8 @@ export const EVENT_FIELDS = {
   RequestRepeated: ["position"],
   /** What the venue owes: its leaf in the tree of the block. */
   ReservesCommitted: RESERVES_LEAF_FIELDS,
+  /** The last of a CancelOrder: its leaf in the tree of the block. */
+  CancelAcknowledged: CANCEL_LEAF_FIELDS,
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -27,6 +27,10 @@ export function applyCancelOrder(s: VenueState, command: CancelOrder): boolean {
   const order = namedOrder(s, session.account, command.orderId, command.clientOrderId ?? "");
   if (order === NONE) return refuse(s, REFUSAL.order_not_cancelable);
   s.focus = s.orders.market(order);
+  const { canceled } = s.scratch;
+  canceled.orderId = s.orders.id(order);
+  canceled.market = s.focus;
+  canceled.remainingLots = s.orders.remaining(order);
   cancelOpen(s, s.markets[s.focus]!, order, END.requested);
   return true;
 }
@@ -40,8 +44,24 @@ function cancelingSession(s: VenueState, { session, batch }: CancelOrder): Sessi
 /** The end of an accepted CancelOrder. */
 export function concludeCancel(s: VenueState, { session: number, batch }: CancelOrder): void {
   const session = s.sessions.find(number);
-  if (batch === undefined || session === undefined) return;
-  consumeNonce(s, session, batch.nonce, batch);
+  if (session === undefined) return;
+  if (s.rules.sealsCancels) acknowledgeCancel(s, session, batch?.nonce ?? 0);
+  if (batch !== undefined) consumeNonce(s, session, batch.nonce, batch);
+}
+
+function acknowledgeCancel(s: VenueState, session: Session, nonce: number): void {
+  const { orderId, market, remainingLots } = s.scratch.canceled;
+  emit.CancelAcknowledged(s.events, {
+    orderId,
+    account: session.account,
+    session: session.number,
+    market,
+    nonce,
+    remainingLots,
+    block: s.totals.block,
+    ackNonce: s.seq,
+  });
+  s.totals.blockAcks += 1;
 }
 
 export function applyCancelAll(s: VenueState, command: CancelAll): boolean {

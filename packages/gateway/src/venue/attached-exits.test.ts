@@ -198,6 +198,9 @@ describe("exits through their life", () => {
       orderId: `${orderId}.1`,
       status: "canceled",
       remainingSize: 0.01,
+      ackNonce: expect.stringMatching(/^[0-9]+$/),
+      expectedBlock: expect.any(Number),
+      time: expect.any(Number),
     });
     expect((await trader.cancel(`${orderId}.1`)).body.code).toBe("order_not_cancelable");
     expect(await trader.list("/v1/orders")).toMatchObject([

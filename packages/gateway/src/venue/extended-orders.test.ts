@@ -84,7 +84,14 @@ describe("one order through its life", () => {
     expect([other.status, other.body.field]).toEqual([400, "orderId"]);
 
     const canceled = await trader.send("/v1/orders/cancel", { clientOrderId: "bid-1" });
-    expect(canceled.body).toEqual({ orderId, status: "canceled", remainingSize: 0.02 });
+    expect(canceled.body).toEqual({
+      orderId,
+      status: "canceled",
+      remainingSize: 0.02,
+      ackNonce: expect.stringMatching(/^[0-9]+$/),
+      expectedBlock: expect.any(Number),
+      time: expect.any(Number),
+    });
     const gone = await trader.send("/v1/orders/cancel", { clientOrderId: "bid-1" });
     expect([gone.status, gone.body.code]).toEqual([404, "order_not_found"]);
     const late = await trader.signed(path, { orderId, price: 60_200, nonce: 5 });

@@ -1,7 +1,7 @@
 /** Receipts as a client gets them, and the log that they must appear in. */
 
 import { POLL } from "@perpgate/journal/testing";
-import { bytesFromHex, readBlockHeader, readLeaf } from "@perpgate/protocol/core";
+import { bytesFromHex, readAnswerLeaf, readBlockHeader } from "@perpgate/protocol/core";
 import {
   ackDifferences,
   ackListHash,
@@ -32,17 +32,26 @@ const promises = { logKey, checkpointMs: 60_000 };
 const shared = await runVenue({ promises }, afterAll);
 const trust = { logKey: logKey.publicKey, verify: verifyEd25519Now };
 
+interface BatchResult {
+  readonly status: number;
+  readonly ack?: Record<string, unknown>;
+  readonly canceled?: Record<string, unknown>;
+}
+
+/** A cancel of its own is not signed. */
+const NOTHING_SIGNED = "";
+
 /** The receipt in an acknowledgement, completed as its owner would. */
 function receiptIn(
   ack: Readonly<Record<string, unknown>>,
   trader: Trader,
-  body: object,
+  body: object | typeof NOTHING_SIGNED,
   venue = shared.venue,
 ): Receipt {
   const receipt = decodeReceipt(String(ack.receipt), {
     venueId: bytesFromHex(venue.listing.venueId ?? "")!,
     position: Number(ack.ackNonce),
-    requestHash: requestHashOf(JSON.stringify(body)),
+    requestHash: requestHashOf(typeof body === "string" ? body : JSON.stringify(body)),
     address: bytesFromHex(trader.wallet.address)!,
     block: Number(ack.expectedBlock),
   });
@@ -50,7 +59,7 @@ function receiptIn(
   // Every answer has the bytes that are sealed, and says what they say.
   const bytes = Buffer.from(String(ack.leaf), "base64url");
   expect(Buffer.from(receipt.statement.leafHash)).toEqual(Buffer.from(treeLeafHash(bytes)));
-  const leaf = readLeaf(new Uint8Array(bytes));
+  const leaf = readAnswerLeaf(new Uint8Array(bytes));
   const market = venue.views.markets()[leaf?.market ?? 0];
   if (leaf === undefined || market === undefined) throw new Error("the leaf cannot be read");
   const sealed = sealedAcknowledgement(leaf, market);
@@ -131,16 +140,45 @@ describe("receipts", () => {
     const statements = [];
     for (let round = 0; round < 2; round++) {
       const answer = await trader.signed("/v1/orders/batch", body);
-      const { results }: { results: { status: number; ack?: Record<string, unknown> }[] } =
-        JSON.parse(answer.text);
+      const { results }: { results: BatchResult[] } = JSON.parse(answer.text);
       expect(results.map(({ status }) => status)).toEqual([200, 400, 200, 200]);
-      const acks = results.flatMap(({ ack }) => (ack === undefined ? [] : [ack]));
+      const answers = results.map(({ ack, canceled }) => ack ?? canceled);
+      const acks = answers.filter((answer) => answer !== undefined);
+      expect(acks[2]).toMatchObject({ orderId: acks[0]?.orderId, remainingSize: 0.01 });
       const receipts = acks.map((ack) => receiptIn(ack, trader, body));
       for (const receipt of receipts) expect(await receiptProblem(receipt, trust)).toBeNull();
       statements.push(receipts.map(({ statement }) => statement));
     }
     expect(statements[0]).toEqual(statements[1]);
-    expect(statements[0]).toHaveLength(2);
+    expect(statements[0]).toHaveLength(3);
+  });
+
+  test("a cancel's, by id and by the client's: of no request, and what it says is sealed", async () => {
+    const trader = await Trader.enter(shared);
+    const order = trader.limit("long", 60_000);
+    const { orderId } = (await trader.place(order)).body;
+    await trader.place({ ...trader.limit("long", 60_000), clientOrderId: "mine" });
+    const named = { clientOrderId: "mine" };
+    const answers = [await trader.cancel(orderId), await trader.send("/v1/orders/cancel", named)];
+    for (const { status, body } of answers) {
+      expect([status, body.status]).toEqual([200, "canceled"]);
+      const receipt = receiptIn(body, trader, NOTHING_SIGNED);
+      expect(await receiptProblem(receipt, trust)).toBeNull();
+      expect(receipt.statement.session).toBe(Number(trader.token.split(".")[1]));
+      expect(receipt.statement.timeMs).toBe(body.time);
+    }
+    const refused = await trader.cancel(orderId);
+    expect(refused.status).toBe(409);
+    expect(Object.keys(refused.body)).not.toEqual(expect.arrayContaining(["receipt"]));
+  });
+
+  test("a cancel over the socket: the same", async () => {
+    const trader = await Trader.enter(shared);
+    const { orderId } = (await trader.place(trader.limit("long", 60_000))).body;
+    const socket = await StreamClient.connect(shared.url, trader.token);
+    const { canceled }: { canceled?: unknown } = (await socket.ask({ op: "cancel", orderId })).d;
+    const receipt = receiptIn(Object(canceled), trader, NOTHING_SIGNED);
+    expect(await receiptProblem(receipt, trust)).toBeNull();
   });
 
   test("over the socket: the same", async () => {
@@ -218,6 +256,26 @@ describe("the transparency log", () => {
     });
     const stranger = await Trader.enter(shared);
     expect((await stranger.get(`${path}/proof`)).body.code).toBe("preconfirm_not_found");
+  });
+
+  test("a cancel's proof: the same file, and the preconfirm shows what was canceled", async () => {
+    const trader = await Trader.enter(shared);
+    const { orderId } = (await trader.place(trader.limit("long", 60_000))).body;
+    const canceled = (await trader.cancel(orderId)).body;
+    const { statement } = receiptIn(canceled, trader, NOTHING_SIGNED);
+    await shared.advance(400);
+    await shared.venue.promises?.log.advance();
+    const path = `/v1/preconfirms/${canceled.ackNonce}`;
+    const { text } = await trader.get(`${path}/proof`);
+    const checked = await verifyOrderProof(text, verifyEd25519Now, { logKey: logKey.text });
+    if (typeof checked === "string") throw new Error(checked);
+    expect(checked.leafHash).toEqual(statement.leafHash);
+    expect(checked.leaf).toMatchObject({ kind: "cancel", orderId: Number(orderId) });
+    const shown = (await trader.get(path)).body;
+    const { time: _time, receipt: _receipt, leaf: _leaf, ...sealed } = canceled;
+    expect([shown.canceled, shown.ack]).toEqual([sealed, undefined]);
+    const stranger = await Trader.enter(shared);
+    expect((await stranger.get(path)).body.code).toBe("preconfirm_not_found");
   });
 
   test("honesty: counted from the log, as verify counts it", async () => {

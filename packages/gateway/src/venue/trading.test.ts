@@ -74,6 +74,9 @@ describe("a trading day over real sockets", () => {
       orderId: resting.body.orderId,
       status: "canceled",
       remainingSize: 0.14382,
+      ackNonce: expect.stringMatching(/^[0-9]+$/),
+      expectedBlock: expect.any(Number),
+      time: expect.any(Number),
     });
     expect(canceled.headers.get("ratelimit-policy")).toMatch(/^"cancels";/);
     expect(await maker.list("/v1/orders")).toEqual([]);

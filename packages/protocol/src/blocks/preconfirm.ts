@@ -1,4 +1,4 @@
-/** The acknowledgement of an order, and the proof that its block contains it. */
+/** The acknowledgement of an order or a cancel, and the proof that its block contains it. */
 
 import { type Static, Type } from "typebox";
 import { ClientOrderId, OrderNonce, OrderReason, OrderStatus, Side } from "../orders/order.js";
@@ -12,9 +12,11 @@ import {
   Nullable,
   OrderId,
   Price,
+  RECEIPTED,
   Size,
 } from "../text/scalar.js";
 import { LEAF_BYTES, PLAIN_LEAF_BYTES } from "./acknowledgement-leaf.js";
+import { CANCEL_LEAF_BYTES } from "./cancel-leaf.js";
 
 const PositionAfter = Type.Object({
   size: Type.Number({ description: "Signed; short is negative." }),
@@ -52,6 +54,19 @@ const acknowledgement = {
 export const Acknowledgement = Type.Object(acknowledgement, { title: "Acknowledgement" });
 export type Acknowledgement = Static<typeof Acknowledgement>;
 
+/** What is hashed and proven of a cancel. */
+export const CancelAcknowledgement = Type.Object(
+  {
+    ackNonce: LogPosition,
+    orderId: OrderId,
+    status: Type.Literal("canceled"),
+    remainingSize: Size,
+    expectedBlock: BlockNumber,
+  },
+  { title: "CancelAcknowledgement" },
+);
+export type CancelAcknowledgement = Static<typeof CancelAcknowledgement>;
+
 /** The time is stored next to it, and in its receipt; it is not part of the leaf. */
 const logged = {
   ...acknowledgement,
@@ -67,34 +82,23 @@ export const PreconfirmAck = Type.Object(
   {
     ...logged,
     elapsedMs: Type.Number({ description: "Added by the answering gateway; never stored." }),
-    receipt: Type.Optional(
-      Type.String({
-        pattern: "^[A-Za-z0-9_-]+$",
-        description:
-          "The gateway's signature over what it acknowledged, in base64url (docs/receipts.md); left out " +
-          "by a venue that issues none.",
-      }),
-    ),
-    leaf: Type.Optional(
-      Type.String({
-        pattern: "^[A-Za-z0-9_-]+$",
-        description:
-          "With `receipt`: the acknowledgement as it will be sealed, in base64url, whose hash the receipt " +
-          "signs. Compare it with the other fields.",
-      }),
-    ),
+    ...RECEIPTED,
   },
   { title: "PreconfirmAck" },
 );
 export type PreconfirmAck = Static<typeof PreconfirmAck>;
 
+const LEAF_LENGTHS = [PLAIN_LEAF_BYTES, LEAF_BYTES, CANCEL_LEAF_BYTES];
+
+/** Of an order or amendment with `ack`, of a cancel with `canceled`. */
 export const PreconfirmProof = Type.Object(
   {
-    ack: Acknowledgement,
+    ack: Type.Optional(Acknowledgement),
+    canceled: Type.Optional(CancelAcknowledgement),
     block: BlockNumber,
     index: Count,
     leaf: Type.String({
-      pattern: `^0x([0-9a-f]{${2 * PLAIN_LEAF_BYTES}}|[0-9a-f]{${2 * LEAF_BYTES}})$`,
+      pattern: `^0x(${LEAF_LENGTHS.map((bytes) => `[0-9a-f]{${2 * bytes}}`).join("|")})$`,
       description: "The bytes that the path begins from: the acknowledgement as it is sealed.",
     }),
     path: Type.Array(Hex32, { description: "Sibling hashes from the leaf to acksRoot." }),

@@ -14,7 +14,9 @@ import {
   ORDER_STATUSES,
   typeWord,
 } from "./acknowledgement-leaf.js";
-import type { Acknowledgement, AttachedExit } from "./preconfirm.js";
+import type { AnswerLeaf } from "./answer-leaf.js";
+import type { CancelLeaf } from "./cancel-leaf.js";
+import type { Acknowledgement, AttachedExit, CancelAcknowledgement } from "./preconfirm.js";
 
 /** @throws RangeError if a number has no meaning in that market, or none at all. */
 export function acknowledgementOf(
@@ -72,6 +74,23 @@ export function acknowledgementOfLeaf(
   const word = (name: AcknowledgedField) =>
     name === "type" ? typeWord(leaf.type, leaf.exits) : leaf[name];
   return acknowledgementOf(word, market);
+}
+
+export function cancelOfLeaf(leaf: CancelLeaf, { lot }: UnitsOfMarket): CancelAcknowledgement {
+  return {
+    ackNonce: String(leaf.ackNonce),
+    orderId: orderIdText(leaf.orderId),
+    status: "canceled",
+    remainingSize: fromSteps(leaf.remainingLots, lot),
+    expectedBlock: leaf.block,
+  };
+}
+
+/** What was answered and is sealed. */
+export type SealedAnswer = Acknowledgement | CancelAcknowledgement;
+
+export function answerOfLeaf(leaf: AnswerLeaf, market: UnitsOfMarket): SealedAnswer {
+  return "kind" in leaf ? cancelOfLeaf(leaf, market) : acknowledgementOfLeaf(leaf, market);
 }
 
 export function endReasonOf(code: number): string | null {

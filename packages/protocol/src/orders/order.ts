@@ -6,12 +6,14 @@ import { ORDER_CURSORS, TIME_SPAN, WideLimit } from "../http/paging.js";
 import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "../markets/rules.js";
 import { TIMES_IN_FORCE, TRIGGERS } from "../markets/wire-names.js";
 import {
+  BlockNumber,
   Dollars,
   LogPosition,
   MarketSymbol,
   Nullable,
   OrderId,
   Price,
+  RECEIPTED,
   Size,
   TimeMs,
 } from "../text/scalar.js";
@@ -127,7 +129,21 @@ export const OrdersQuery = Type.Object({
 export type OrdersQuery = Static<typeof OrdersQuery>;
 
 export const CanceledOrder = Type.Object(
-  { orderId: OrderId, status: Type.Literal("canceled"), remainingSize: Size },
+  {
+    orderId: OrderId,
+    status: Type.Literal("canceled"),
+    remainingSize: Size,
+    ackNonce: Type.Optional(LogPosition),
+    expectedBlock: Type.Optional(BlockNumber),
+    time: Type.Optional(
+      Type.Integer({
+        description:
+          "Unix milliseconds: the log's time of the cancel. This, `ackNonce`, `expectedBlock` and what " +
+          "follows them are there from engine version 3 on.",
+      }),
+    ),
+    ...RECEIPTED,
+  },
   { title: "CanceledOrder" },
 );
 export type CanceledOrder = Static<typeof CanceledOrder>;

@@ -1,8 +1,9 @@
 /**
- * The proof that an order's acknowledgement is sealed (leaf-proof.ts). Its `extra` has the `market`, too.
+ * The proof that the acknowledgement of an order or a cancel is sealed (leaf-proof.ts). Its `extra` has the
+ * `market`, too.
  */
 
-import { type AcknowledgementLeaf, readLeaf } from "../blocks/acknowledgement-leaf.js";
+import { type AnswerLeaf, readAnswerLeaf } from "../blocks/answer-leaf.js";
 import {
   checkLeaf,
   encodeLeafProof,
@@ -17,8 +18,8 @@ const ORDER_PROOF_FORMAT = "perpgate-order-proof/1";
 
 const ORDER = {
   name: "an order",
-  read: readLeaf,
-  seqOf: ({ ackNonce }: AcknowledgementLeaf) => ackNonce,
+  read: readAnswerLeaf,
+  seqOf: ({ ackNonce }: AnswerLeaf) => ackNonce,
 };
 
 /** Units of the acknowledgement's market, to show its numbers; no proof depends on them. */
@@ -54,7 +55,7 @@ export function proofMarketOf(value: unknown): ProofMarket | undefined {
 }
 
 export interface CheckedProof extends ProvenLeaf {
-  readonly leaf: AcknowledgementLeaf;
+  readonly leaf: AnswerLeaf;
   readonly logKey: NoteKey;
   /** Names of the witnesses whose cosignatures hold under the keys that were given. */
   readonly cosigners: readonly string[];

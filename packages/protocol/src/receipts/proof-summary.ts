@@ -23,17 +23,24 @@ export function proofSummary(checked: CheckedProof, keys: ProofKeys): Row[] {
   const { leaf, block, checkpoint, logKey } = checked;
   return [
     ["order", orderIdText(leaf.orderId)],
-    ...orderFigures(checked),
+    ...figures(checked),
     ["block", `${block.number}, sealed ${timeText(block.timeMs)}`],
     ...trustRows(checkpoint, logKey, keys),
   ];
 }
 
-/** The figures of the order. Lots and money are sealed; sizes and prices follow from the file's units. */
-function orderFigures({ leaf, market }: CheckedProof): Row[] {
+/** What the leaf says. Lots and money are sealed; sizes and prices follow from the file's units. */
+function figures({ leaf, market }: CheckedProof): Row[] {
   const { symbol, lotSize } = market;
   const sealed = sealedAcknowledgement(leaf, market);
   if (typeof sealed === "string") return [["figures", `not shown: ${sealed}`]];
+  const units: Row = [
+    "units",
+    `${symbol}, lots of ${lotSize}: as the file says, they are not sealed`,
+  ];
+  if ("kind" in leaf || !("positionAfter" in sealed)) {
+    return [["status", "canceled, requested"], ["size", `${sealed.remainingSize} left`], units];
+  }
   const { side, status, filledSize, remainingSize, avgFillPrice, reason } = sealed;
   const isFilled = leaf.filledLots > 0;
   const value = isFilled
@@ -46,7 +53,7 @@ function orderFigures({ leaf, market }: CheckedProof): Row[] {
     ["fee", `${sealed.feePaid} dollars`],
     ["status", reason === null ? status : `${status}, ${reason}`],
     ...(sealed.exits ?? []).map(({ orderId, kind }): Row => ["exit", `${orderId}, ${kind}`]),
-    ["units", `${symbol}, lots of ${lotSize}: as the file says, they are not sealed`],
+    units,
   ];
 }
 

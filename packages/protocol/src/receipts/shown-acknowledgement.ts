@@ -1,20 +1,19 @@
 /** Compares an acknowledgement as it was shown with its leaf, which is what is sealed. */
 
-import type { AcknowledgementLeaf } from "../blocks/acknowledgement-leaf.js";
-import type { Acknowledgement } from "../blocks/preconfirm.js";
-import { acknowledgementOfLeaf } from "../blocks/sealed-acknowledgement.js";
+import type { AnswerLeaf } from "../blocks/answer-leaf.js";
+import { answerOfLeaf, type SealedAnswer } from "../blocks/sealed-acknowledgement.js";
 import { microsPerTickLot, stepOf } from "../numbers/units.js";
 import type { ProofMarket } from "./order-proof.js";
 
 /** The acknowledgement of a leaf, as the venue writes it; or why the market's units do not fit it. */
 export function sealedAcknowledgement(
-  leaf: AcknowledgementLeaf,
+  leaf: AnswerLeaf,
   { symbol, tickSize, lotSize }: ProofMarket,
-): Acknowledgement | string {
+): SealedAnswer | string {
   try {
     const [tick, lot] = [stepOf(tickSize), stepOf(lotSize)];
     const units = { tick, lot, microsPerTickLot: microsPerTickLot(tick, lot) };
-    return acknowledgementOfLeaf(leaf, { symbol, ...units });
+    return answerOfLeaf(leaf, { symbol, ...units });
   } catch (error) {
     if (error instanceof RangeError) return `${symbol}: ${error.message}`;
     throw error;
@@ -28,7 +27,8 @@ interface AckDifference {
 }
 
 /** The fields of the shown acknowledgement that are not as they were sealed. */
-export function ackDifferences(sealed: Acknowledgement, shown: object): AckDifference[] {
+export function ackDifferences(sealed: SealedAnswer, shown: object): AckDifference[] {
+  if (!("positionAfter" in sealed)) return unequal("", sealed, shown);
   const { positionAfter, exits = [], ...plain } = sealed;
   const shownPosition: unknown = Reflect.get(shown, "positionAfter");
   return [

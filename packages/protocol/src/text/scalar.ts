@@ -41,6 +41,25 @@ export const Hex32 = Type.String({
   pattern: HEX_32_PATTERN,
   description: "32 bytes of hex.",
 });
+/** With an answer, of a venue that issues receipts. */
+export const RECEIPTED = {
+  receipt: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z0-9_-]+$",
+      description:
+        "The gateway's signature over what it acknowledged, in base64url (docs/receipts.md); left out " +
+        "by a venue that issues none.",
+    }),
+  ),
+  leaf: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z0-9_-]+$",
+      description:
+        "With `receipt`: the acknowledgement as it will be sealed, in base64url, whose hash the receipt " +
+        "signs. Compare it with the other fields.",
+    }),
+  ),
+};
 export const Address = Type.String({
   pattern: ADDRESS_PATTERN,
   description: "An EIP-55 address.",

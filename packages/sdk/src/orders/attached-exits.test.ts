@@ -60,7 +60,7 @@ test("exits: typed results, receipts that say the same, amended and canceled by 
   expect(await summaryOf(amended.ackNonce)).toContainEqual(["order", `${orderId}.2`]);
   await taker.receipts.settled();
   expect(problems).toEqual([]);
-  expect(taker.receipts.files).toHaveLength(5);
+  expect(taker.receipts.files).toHaveLength(7);
 });
 
 test("exits in the stream of orders: appear, shrink and end; a later watcher sees the open ones", async () => {

@@ -9,7 +9,7 @@
  * session: the new one would execute it once more.
  */
 
-import type { PreconfirmAck } from "@perpgate/protocol";
+import type { CanceledOrder, PreconfirmAck } from "@perpgate/protocol";
 import { hexFromBytes, NONCE_WINDOW, orderSigningBytes } from "@perpgate/protocol/core";
 import { ConnectionError, type Outcome, PerpgateError, TimeoutError } from "../errors.js";
 import {
@@ -111,9 +111,15 @@ export class OrderClient {
     private readonly nonces: Nonces,
     private readonly rules: RetryRules,
     private readonly keys: () => SessionKeyRing,
-    /** Called with each signed body that was answered, and the answer. */
+    /** Called with each signed body that was answered, and the answer; with an empty one for a cancel. */
     private readonly onAnswer: (body: string, answer: unknown) => void = () => undefined,
   ) {}
+
+  /** A cancel, which is not signed, was answered. */
+  canceled(answer: CanceledOrder): CanceledOrder {
+    this.onAnswer("", answer);
+    return answer;
+  }
 
   place(order: NewOrder, options: CallOptions, send: OrderTransport): Promise<PlacedOrder> {
     return this.submit(order.nonce, (nonce) => orderText(order, nonce), options, send);

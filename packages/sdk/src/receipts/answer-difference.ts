@@ -1,6 +1,6 @@
 /** Compares the JSON that was answered with the leaf whose hash the receipt signs. */
 
-import { readLeaf } from "@perpgate/protocol/core";
+import { readAnswerLeaf } from "@perpgate/protocol/core";
 import {
   ackDifferences,
   type OpenedReceipt,
@@ -15,7 +15,7 @@ export function answerDifference({ file, receipt, leaf: bytes }: OpenedReceipt):
   if (bytes === undefined || market === undefined || typeof ack !== "object" || ack === null) {
     return null;
   }
-  const leaf = readLeaf(bytes);
+  const leaf = readAnswerLeaf(bytes);
   if (leaf === undefined) return "the leaf cannot be read";
   const sealed = sealedAcknowledgement(leaf, market);
   if (typeof sealed === "string") return sealed;

@@ -47,6 +47,8 @@ const folder = newFolder(afterAll);
 
 let url: string;
 let file: ReceiptFile;
+/** Of a cancel, in a later block. */
+let canceled: ReceiptFile;
 let nowMs: number;
 let honest: DishonestBlock[];
 let honestCheckpoint: string;
@@ -68,7 +70,11 @@ beforeAll(async () => {
   nowMs = at.nowMs();
   early = await judgeReceipt(file, { url, nowMs });
   await at.advance(400);
-  await session.placeOrder(BID);
+  const { orderId } = await session.placeOrder(BID);
+  const cancel = await session.cancelOrder(orderId);
+  await session.receipts.settled();
+  canceled = session.receipts.of(cancel.ackNonce ?? "") ?? file;
+  expect(canceled).toMatchObject({ request: "", ack: { orderId, status: "canceled" } });
   await at.advance(400);
   await at.venue.promises?.log.advance();
   const { published } = at.venue.promises!.log;
@@ -80,13 +86,17 @@ beforeAll(async () => {
 /** Judges against a changed copy of the log. */
 async function judged(
   change: (blocks: DishonestBlock[], at: number) => void,
-  { withheld, checkpoints }: { withheld?: string; checkpoints?: string[] } = {},
+  {
+    withheld,
+    checkpoints,
+    of = file,
+  }: { withheld?: string; checkpoints?: string[]; of?: ReceiptFile } = {},
 ): Promise<Verdict> {
   const blocks = honest.map(({ header, acks }) => ({ header, acks: [...acks] }));
-  change(blocks, file.block - 1);
+  change(blocks, of.block - 1);
   const log = await publish(blocks, logKey, withheld);
   onTestFinished(() => log.close());
-  return judgeReceipt(file, { url: log.url, nowMs, ...(checkpoints && { checkpoints }) });
+  return judgeReceipt(of, { url: log.url, nowMs, ...(checkpoints && { checkpoints }) });
 }
 
 /** The exit code and the output of the independent checker. */
@@ -118,6 +128,19 @@ describe("an honest venue", () => {
       block: file.block,
       checkpointSize: honest.length,
       cosigners: [],
+    });
+  });
+
+  test("a cancel: kept; differs where the answer is not what was signed", async () => {
+    const options = { url, nowMs };
+    expect(await judgeReceipt(canceled, options)).toMatchObject({
+      verdict: "kept",
+      block: canceled.block,
+    });
+    const shown = { ...Object(canceled.ack), remainingSize: 9 };
+    expect(await judgeReceipt({ ...canceled, ack: shown }, options)).toEqual({
+      verdict: "differs",
+      reason: expect.stringMatching(/^remainingSize is [0-9.]+ in the leaf, 9 here$/),
     });
   });
 
@@ -218,6 +241,16 @@ describe("a dishonest venue", () => {
     const verdict = await judged((blocks, at) => {
       blocks[at]!.acks = blocks[at]!.acks.filter(({ position }) => position !== file.position);
     });
+    expect(verdict).toMatchObject({ verdict: "broken", kind: "absent" });
+    expect(confirmed(verdict)).toEqual([0, "proven: absent"]);
+  });
+
+  test("absent: a cancel is left out; the evidence convinces others", async () => {
+    const leaveOut = (blocks: DishonestBlock[], at: number) => {
+      const { acks } = blocks[at]!;
+      blocks[at]!.acks = acks.filter(({ position }) => position !== canceled.position);
+    };
+    const verdict = await judged(leaveOut, { of: canceled });
     expect(verdict).toMatchObject({ verdict: "broken", kind: "absent" });
     expect(confirmed(verdict)).toEqual([0, "proven: absent"]);
   });

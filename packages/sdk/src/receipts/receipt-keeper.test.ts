@@ -28,6 +28,8 @@ interface Faults {
   readonly logKey?: string;
   /** What replaces fields of the answers to orders, in their order. */
   readonly answers?: readonly object[];
+  /** The same of the answers to cancels. */
+  readonly cancels?: readonly object[];
   readonly onReceiptProblem?: (problem: ReceiptProblem) => void;
 }
 
@@ -41,19 +43,23 @@ interface Trader {
 }
 
 async function trader(faults: Faults): Promise<Trader> {
-  const { failedReads = 0, honesty, answers = [], logKey: pinned } = faults;
+  const { failedReads = 0, honesty, answers = [], cancels = [], logKey: pinned } = faults;
   const refusal = { code: faults.refusal };
   const problems: ReceiptProblem[] = [];
   const { onReceiptProblem = (problem: ReceiptProblem) => void problems.push(problem) } = faults;
   let reads = 0;
   let orders = 0;
+  let canceled = 0;
   const spoiling: FetchLike = async (to, init) => {
     const isHonesty = to.endsWith("/v1/honesty");
     if (isHonesty && ++reads <= failedReads) throw new TypeError("no connection");
     if (isHonesty && refusal.code !== undefined) return refused(refusal.code);
     const response = await fetch(to, init);
     const isOrder = init.method === "POST" && /\/v1\/orders(\/batch)?$/.test(to);
-    const change = isHonesty ? honesty : isOrder ? answers[orders++] : undefined;
+    const isCancel = init.method === "POST" && /\/v1\/orders\/.*cancel$/.test(to);
+    const ofOrder = isOrder ? answers[orders++] : undefined;
+    const ofCancel = isCancel ? cancels[canceled++] : undefined;
+    const change = isHonesty ? honesty : (ofOrder ?? ofCancel);
     if (change === undefined) return response;
     const body = { ...Object(JSON.parse(await response.text())), ...change };
     const { status, headers } = response;
@@ -123,6 +129,35 @@ test("an answer that is not what was signed: reported, and its receipt is kept",
     ["differs", "symbol is BTCUSD in the leaf, ETHUSD here"],
   ]);
   expect(kept(session)).toHaveLength(4);
+});
+
+test("cancels, by id, by name, over the socket and in a batch: each has a receipt; what differs is reported", async () => {
+  const { session, problems } = await trader({ cancels: [{}, {}, { remainingSize: 0.5 }] });
+  const { orderId } = await session.placeOrder(BID);
+  await session.placeOrder({ ...BID, clientOrderId: "one" });
+  const last = await session.placeOrder(BID);
+  const overSocket = await session.placeOrder(BID);
+  const canceled = [
+    await session.cancelOrder(orderId),
+    await session.cancelOrder({ clientOrderId: "one" }),
+    await session.cancelOrder(last.orderId),
+    await session.stream.cancelOrder(overSocket.orderId),
+  ];
+  onTestFinished(() => session.stream.close());
+  const batch = await session.batch([
+    { op: "place", ...BID, clientOrderId: "two" },
+    { op: "cancel", clientOrderId: "two" },
+    { op: "cancel", orderId },
+  ]);
+  await session.receipts.settled();
+  const [placed, ended, refused] = batch.results;
+  expect([placed?.status, ended?.status, refused?.status]).toEqual([200, 200, 409]);
+  const answered = [...canceled, placed?.ack, ended?.canceled].map((answer) => answer?.ackNonce);
+  expect(kept(session).slice(-6)).toEqual(answered);
+  const sizes = `remainingSize is ${last.remainingSize} in the leaf, 0.5 here`;
+  expect(problems).toMatchObject([
+    { ackNonce: canceled[2]?.ackNonce, kind: "differs", reason: sizes },
+  ]);
 });
 
 test("an answer without its leaf, or with another one: reported, and its receipt is kept", async () => {

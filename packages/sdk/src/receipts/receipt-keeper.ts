@@ -1,11 +1,11 @@
 /**
- * Checks the receipt of every acknowledgement that a session gets and keeps the last thousand, as files
+ * Checks the receipt of every order, amendment and cancel that a session is answered and keeps the last thousand, as files
  * that can be saved and judged: its signatures, that the JSON says what the signed leaf says, and that no
  * nonce was executed twice. The check does not delay an order's answer.
  */
 
 import type { Honesty, PreconfirmAck } from "@perpgate/protocol";
-import { bytesFromHex, readLeaf } from "@perpgate/protocol/core";
+import { bytesFromHex, readAnswerLeaf } from "@perpgate/protocol/core";
 import {
   bytesFromBase64Url,
   type EvidenceFile,
@@ -86,9 +86,13 @@ const NO_LOG: VenueKey = { logKey: "", venueId: "", issuesReceipts: false, marke
 /** A venue before 0.2 does not have the path. */
 const NO_LOG_CODES: ReadonlySet<string> = new Set(["no_transparency_log", "not_found"]);
 
+/** What the answers to orders, amendments and cancels have in common. */
+type Acknowledged = Pick<PreconfirmAck, "ackNonce" | "expectedBlock" | "receipt" | "leaf">;
+
 interface Waiting {
+  /** What was signed; empty for a cancel of its own, which is not. */
   readonly body: string;
-  readonly ack: PreconfirmAck;
+  readonly ack: Acknowledged;
 }
 
 export class ReceiptKeeper {
@@ -152,7 +156,7 @@ export class ReceiptKeeper {
     return this.waiting.some(({ ack }) => ack.ackNonce === ackNonce);
   }
 
-  /** @internal Takes what a signed body was answered with. */
+  /** @internal Takes what a body was answered with; an empty one was not signed. */
   take(body: string, answer: unknown): void {
     const acks = acksIn(answer);
     if (acks.length === 0) return;
@@ -264,11 +268,13 @@ export class ReceiptKeeper {
   }
 
   /** Reports what a receipt that holds shows against its answer, or against an earlier receipt. */
-  private async compare(opened: OpenedReceipt, ack: PreconfirmAck): Promise<void> {
+  private async compare(opened: OpenedReceipt, ack: Acknowledged): Promise<void> {
     const { file } = opened;
     const difference = file.market === undefined ? NO_MARKET : answerDifference(opened);
     if (difference !== null) this.report(ack, "differs", difference, file);
     const nonce = nonceOf(opened);
+    // A cancel that is executed again finds nothing to cancel.
+    if (nonce === undefined) return;
     const key = `${opened.receipt.statement.session} ${nonce}`;
     const first = this.firstOfNonce.get(key);
     if (first === undefined) {
@@ -307,7 +313,7 @@ export class ReceiptKeeper {
   }
 
   private report(
-    { ackNonce }: PreconfirmAck,
+    { ackNonce }: Acknowledged,
     kind: ReceiptProblemKind,
     reason: string,
     file?: ReceiptFile,
@@ -320,8 +326,8 @@ export class ReceiptKeeper {
 }
 
 /** The market that the answer's leaf names, as the venue lists it. */
-function marketNamedBy({ leaf: text = "" }: PreconfirmAck, venue: VenueKey) {
-  const leaf = readLeaf(bytesFromBase64Url(text) ?? new Uint8Array(0));
+function marketNamedBy({ leaf: text = "" }: Acknowledged, venue: VenueKey) {
+  const leaf = readAnswerLeaf(bytesFromBase64Url(text) ?? new Uint8Array(0));
   const market = leaf === undefined ? undefined : venue.markets[leaf.market];
   if (market === undefined) return undefined;
   const { symbol, tickSize, lotSize } = market;
@@ -333,17 +339,17 @@ function warn({ ackNonce, reason }: ReceiptProblem): void {
 }
 
 /** The acknowledgements in an answer: itself, or those of a batch. */
-function acksIn(answer: unknown): PreconfirmAck[] {
+function acksIn(answer: unknown): Acknowledged[] {
   if (typeof answer !== "object" || answer === null) return [];
   if (isAck(answer)) return [answer];
   if (!("results" in answer) || !Array.isArray(answer.results)) return [];
   return answer.results.flatMap((result: unknown) => {
-    if (typeof result !== "object" || result === null || !("ack" in result)) return [];
-    return isAck(result.ack) ? [result.ack] : [];
+    if (typeof result !== "object" || result === null) return [];
+    return [Reflect.get(result, "ack"), Reflect.get(result, "canceled")].filter(isAck);
   });
 }
 
-function isAck(value: unknown): value is PreconfirmAck {
+function isAck(value: unknown): value is Acknowledged {
   if (typeof value !== "object" || value === null) return false;
   return "ackNonce" in value && "expectedBlock" in value;
 }

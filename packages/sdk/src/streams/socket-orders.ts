@@ -91,7 +91,7 @@ export class SocketOrders {
     try {
       const { canceled } = await this.sendCancel(message, options);
       if (!hasShape(CanceledOrder, canceled)) throw otherShape("cancel");
-      return canceled;
+      return this.context.orderClient.canceled(canceled);
     } catch (error) {
       return this.context.settleCancel(order, error);
     }

@@ -9,6 +9,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { EVENT, type EventLog } from "@perpgate/engine";
 import {
+  CANCEL_LEAF_BYTES,
   isPlainLeaf,
   LEAF_BYTES,
   PLAIN_LEAF_BYTES,
@@ -17,6 +18,7 @@ import {
 } from "@perpgate/protocol/core";
 import {
   ACKNOWLEDGED,
+  CANCEL_ACKNOWLEDGED,
   eventWords,
   RESERVES_COMMITTED,
   SEALED,
@@ -107,6 +109,8 @@ export class BlockBuilder {
       const kind = words[at]!;
       if (kind === EVENT.OrderAcknowledged) {
         this.add(words, at, ACKNOWLEDGED.block, ACKNOWLEDGED.ackNonce);
+      } else if (kind === EVENT.CancelAcknowledged) {
+        this.add(words, at, CANCEL_ACKNOWLEDGED.block, CANCEL_ACKNOWLEDGED.ackNonce);
       } else if (kind === EVENT.WithdrawalAcknowledged) {
         this.add(words, at, WITHDRAWAL_ACKNOWLEDGED.block, WITHDRAWAL_ACKNOWLEDGED.withdrawalId);
       } else if (kind === EVENT.ReservesCommitted) {
@@ -180,6 +184,9 @@ export class BlockBuilder {
 
 /** A leaf: the canonical bytes of an acknowledgement's event, kind included. */
 export function leafAt(words: Float64Array, at: number): Uint8Array {
+  if (words[at] === EVENT.CancelAcknowledged) {
+    return new Uint8Array(words.buffer, words.byteOffset + at * 8, CANCEL_LEAF_BYTES);
+  }
   if (words[at] === EVENT.WithdrawalAcknowledged) {
     return new Uint8Array(words.buffer, words.byteOffset + at * 8, WITHDRAWAL_LEAF_BYTES);
   }

@@ -13,6 +13,8 @@ import {
 } from "@perpgate/engine";
 import {
   ACKNOWLEDGED_KIND,
+  CANCEL_LEAF_BYTES,
+  CANCEL_LEAF_KIND,
   END_REASONS,
   LEAF_BYTES,
   ORDER_STATUSES,
@@ -30,6 +32,8 @@ import { bytesOfWords } from "../history/rows.js";
 test("leaf: clients read the engine's event, its kind and its words as the engine numbers them", () => {
   expect(EVENT.OrderAcknowledged).toBe(ACKNOWLEDGED_KIND);
   expect(8 * eventWords(EVENT.OrderAcknowledged)).toBe(LEAF_BYTES);
+  expect(EVENT.CancelAcknowledged).toBe(CANCEL_LEAF_KIND);
+  expect(8 * eventWords(EVENT.CancelAcknowledged)).toBe(CANCEL_LEAF_BYTES);
   expect(EVENT.WithdrawalAcknowledged).toBe(WITHDRAWAL_LEAF_KIND);
   expect(8 * eventWords(EVENT.WithdrawalAcknowledged)).toBe(WITHDRAWAL_LEAF_BYTES);
   expect(EVENT.ReservesCommitted).toBe(RESERVES_LEAF_KIND);

@@ -5,6 +5,7 @@ import {
   ApiError,
   type CandlePrice,
   exitKindOf,
+  isAnswerLeaf,
   isOrderLeaf,
   parentOf,
 } from "@perpgate/protocol/core";
@@ -119,6 +120,12 @@ export abstract class HistoryReader {
   ack(seq: number): AckRow | undefined {
     const row = this.leaf(seq);
     return row !== undefined && isOrderLeaf(row.leaf) ? row : undefined;
+  }
+
+  /** What a receipt is about: the acknowledgement of an order, an amendment or a cancel. */
+  answer(seq: number): AckRow | undefined {
+    const row = this.leaf(seq);
+    return row !== undefined && isAnswerLeaf(row.leaf) ? row : undefined;
   }
 
   /** What the command at a seq put into its block: an order's acknowledgement, or the leaf of another. */

@@ -165,7 +165,11 @@ export class HistoryRows {
           this.onAcknowledged(applied, words, at);
         }
         this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
-      } else if (kind === EVENT.WithdrawalAcknowledged || kind === EVENT.ReservesCommitted) {
+      } else if (
+        kind === EVENT.CancelAcknowledged ||
+        kind === EVENT.WithdrawalAcknowledged ||
+        kind === EVENT.ReservesCommitted
+      ) {
         if (isOn) this.onAcknowledged(applied, words, at);
       } else if (kind === EVENT.FundingApplied) {
         if (isOn) this.onFunding(words, at);

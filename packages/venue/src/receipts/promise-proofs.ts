@@ -1,7 +1,7 @@
 /** Proofs that lead from an acknowledgement or a block to the published checkpoint. */
 import { encodeOrderProof, type LeafProof, type OrderProof } from "@perpgate/protocol/receipts";
 import { encodeHeader } from "../blocks/block-header.js";
-import { ACKNOWLEDGED } from "../event-fields.js";
+import { answerFields } from "../event-fields.js";
 import type { BlockTree } from "../tlog/block-tree.js";
 import type { Published } from "../tlog/transparency-log.js";
 import type { SealedAck } from "../views/chain-view.js";
@@ -31,7 +31,8 @@ export function orderProofText(
 ): string | undefined {
   const proof = leafProof(tree, published, keys, sealed, onRead);
   if (proof === undefined) return undefined;
-  const { symbol, tickSize, lotSize } = unitsOf(source, sealed.words[ACKNOWLEDGED.market]!);
+  const market = sealed.words[answerFields(sealed.words, 0).market]!;
+  const { symbol, tickSize, lotSize } = unitsOf(source, market);
   return encodeOrderProof({ ...proof, market: { symbol, tickSize, lotSize } });
 }
 

@@ -10,6 +10,7 @@ import {
   noteKeyText,
   TILE_HASHES,
 } from "@perpgate/protocol/receipts";
+import { isAnswer } from "../event-fields.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import type { Applied } from "../replica.js";
 import { BlockTree } from "../tlog/block-tree.js";
@@ -19,7 +20,7 @@ import { keysOfLog, readSuccessors } from "../tlog/successor-store.js";
 import { TransparencyLog } from "../tlog/transparency-log.js";
 import type { WitnessSetting } from "../tlog/witness.js";
 import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.js";
-import { isOrder, sealedAck } from "../views/chain-view.js";
+import { sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
 import { blockPath, leafProof, orderProofText } from "./promise-proofs.js";
 import type { ReceiptSigner } from "./receipt-signer.js";
@@ -171,7 +172,8 @@ export class Promises {
   /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
   async orderProof(seq: number, onRead: (rows: number) => void): Promise<string | undefined> {
     const { source, tree, logKey } = this;
-    const sealed = await sealedAck(source.history, seq, onRead, isOrder);
+    const isProvable = (words: ArrayLike<number>) => isAnswer(words, 0);
+    const sealed = await sealedAck(source.history, seq, onRead, isProvable);
     if (sealed === undefined || sealed === "not_sealed") return undefined;
     const keys = { logKey, successors: this.successors };
     const { published } = this.log;

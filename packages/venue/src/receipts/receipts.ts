@@ -8,7 +8,7 @@
  * the callers get undefined instead of a receipt.
  */
 
-import { bytesFromHex, readLeaf } from "@perpgate/protocol/core";
+import { bytesFromHex, readAnswerLeaf } from "@perpgate/protocol/core";
 import {
   type ReceiptStatement,
   STATEMENT,
@@ -18,10 +18,10 @@ import {
 import type { BlockBuilder } from "../blocks/block-builder.js";
 import { NO_PARENT } from "../blocks/block-header.js";
 import { leafHash } from "../blocks/merkle.js";
-import { ACKNOWLEDGED } from "../event-fields.js";
+import { answerFields } from "../event-fields.js";
 import type { HistoryReader } from "../history/history-reader.js";
 import { RESULT_ROW } from "../history/result-projection.js";
-import type { Applied } from "../replica.js";
+import type { KeptApplied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { acknowledgedAt } from "../views/acknowledgement.js";
 import { stateOf, type VenueSource } from "../views/venue-source.js";
@@ -59,8 +59,8 @@ export class Receipts {
     this.venueId = requireVenueId(source.listing);
   }
 
-  /** Within the submitter of a command that was acknowledged; `requestHash` is SHA-256 of its body. */
-  issue(applied: Applied, requestHash: Uint8Array, onReceipt: OnReceipt): void {
+  /** Within the submitter of a command that was acknowledged; `requestHash` is SHA-256 of its signed body. */
+  issue(applied: KeptApplied, requestHash: Uint8Array, onReceipt: OnReceipt): void {
     if (this.isOver) {
       onReceipt(undefined);
       return;
@@ -102,20 +102,21 @@ export class Receipts {
   }
 
   /** The bytes of the protocol's `statementBytes`, written in place. */
-  private write(bytes: Buffer, applied: Applied, requestHash: Uint8Array): void {
+  private write(bytes: Buffer, applied: KeptApplied, requestHash: Uint8Array): void {
     const { words } = applied.events;
     const at = acknowledgedAt(applied.events);
     if (at < 0) throw new Error("a receipt was asked for a command without an acknowledgement");
+    const { account, session, block } = answerFields(words, at);
     const { blocks, engine } = this.source;
     bytes.set(TAG, 0);
     bytes.set(this.venueId, STATEMENT.venueId);
     writeCount(bytes, STATEMENT.position, applied.seq);
     bytes.set(requestHash, STATEMENT.requestHash);
-    const address = engine.state.addresses.at(words[at + ACKNOWLEDGED.account]!) ?? "";
+    const address = engine.state.addresses.at(words[at + account]!) ?? "";
     bytes.write(address, STATEMENT.address, "hex");
-    writeCount(bytes, STATEMENT.session, words[at + ACKNOWLEDGED.session]!);
+    writeCount(bytes, STATEMENT.session, words[at + session]!);
     bytes.write(blocks.lastLeafHash, STATEMENT.leafHash, "latin1");
-    writeCount(bytes, STATEMENT.block, words[at + ACKNOWLEDGED.block]!);
+    writeCount(bytes, STATEMENT.block, words[at + block]!);
     writeCount(bytes, STATEMENT.timeMs, applied.timeMs);
     bytes.set(blocks.lastHash, STATEMENT.lastBlockHash);
   }
@@ -127,14 +128,14 @@ function writeCount(bytes: Buffer, at: number, count: number): void {
 }
 
 /**
- * The statement about the acknowledgement at a seq, from the history: the same bytes as when the order was
+ * The statement about the acknowledgement at a seq, from the history: the same bytes as when the command was
  * applied. Undefined if there is none.
  */
 function statementAt(source: VenueSource, seq: number): ReceiptStatement | undefined {
   const { history, listing } = source;
-  const ack = history.ack(seq);
+  const ack = history.answer(seq);
   if (ack === undefined) return undefined;
-  const leaf = readLeaf(ack.leaf);
+  const leaf = readAnswerLeaf(ack.leaf);
   const address = bytesFromHex(stateOf(source).addresses.at(leaf?.account ?? 0) ?? "");
   const venueId = bytesFromHex(listing.venueId ?? "");
   if (leaf === undefined || address === undefined || venueId === undefined) {

@@ -3,7 +3,7 @@
 import type { Session } from "@perpgate/engine/reading";
 import { LATER, type LinkRefusal, type RequestHandlers, refusalOf } from "@perpgate/link";
 import type { BatchBody, CanceledOrder } from "@perpgate/protocol";
-import { ApiError, orderIdText } from "@perpgate/protocol/core";
+import { ApiError } from "@perpgate/protocol/core";
 import type { Unanswered } from "../pending-batches.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
@@ -82,7 +82,8 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
       const known = outcome.kind === "executed" ? this.canceledBy(applied) : outcome;
       const result = this.resultSafely(this.plan[index]!, known);
       this.results.push(result);
-      if (result.ack !== undefined) this.awaitReceipt(applied, result.ack);
+      const answer = result.ack ?? result.canceled;
+      if (answer !== undefined) this.awaitReceipt(applied, answer);
       if (isLast) this.receipts.onAll(() => this.answer(this.results));
     } catch (error) {
       if (isLast) this.refuse(error);
@@ -98,11 +99,9 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
     }
   }
 
-  /** A cancel that was executed: the first order that it ended is the one that it names. */
+  /** A cancel that was executed. */
   private canceledBy(applied: Applied): PastOperation {
-    const [orderId] = this.services.venue.views.endedOrders(applied, this.session.account);
-    if (orderId === undefined) throw new Error(`the operation at ${applied.seq} did nothing`);
-    return { kind: "canceled", orderId };
+    return { kind: "canceled", canceled: this.services.venue.views.canceled(applied) };
   }
 
   private settleReplay(first: number): void {
@@ -129,14 +128,15 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
     const plan = pastPlan(venue, this.session.account, this.request.body, seq);
     const results = operations.map((outcome, i) => this.resultSafely(plan[i]!, outcome));
     const { receipts } = this;
-    results.forEach(({ ack }, i) => {
-      if (ack === undefined) return;
-      withReceiptAgain(venue, seq + i, ack, receipts.expectOne());
+    results.forEach(({ ack, canceled }, i) => {
+      const answer = ack ?? canceled;
+      if (answer === undefined) return;
+      withReceiptAgain(venue, seq + i, answer, receipts.expectOne());
     });
     receipts.onAll(() => this.answer(results));
   }
 
-  private awaitReceipt(applied: Applied, ack: ReceiptedAck): void {
+  private awaitReceipt(applied: Applied, ack: ReceiptedAck | CanceledOrder): void {
     const done = this.receipts.expectOne();
     withReceipt(this.services.venue, applied, ack, () => this.digest, done);
   }
@@ -146,7 +146,7 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
       case "acknowledged":
         return resultOf({ ack: outcome.acknowledgement });
       case "canceled":
-        return resultOf({ canceled: this.canceled(orderIdText(outcome.orderId)) });
+        return resultOf({ canceled: outcome.canceled });
       case "refused":
         return resultOf({
           error: refusalOf(operationRefusal(planned, outcome, this.refusedBatch())),
@@ -157,11 +157,6 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
   private refusedBatch() {
     const { session, request, services } = this;
     return { session, body: request.body, venue: services.venue };
-  }
-
-  private canceled(orderId: string): CanceledOrder {
-    const { remainingSize } = ownOrder(this.services.venue, this.session.account, orderId);
-    return { orderId, status: "canceled", remainingSize };
   }
 }
 

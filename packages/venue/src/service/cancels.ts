@@ -2,9 +2,11 @@
 
 import type { Session } from "@perpgate/engine/reading";
 import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
-import type { Order } from "@perpgate/protocol";
+import type { CanceledOrder, Order } from "@perpgate/protocol";
 import { ApiError, orderIdText } from "@perpgate/protocol/core";
+import { EMPTY_DIGEST } from "../blocks/merkle.js";
 import { NO_EVIDENCE } from "../record/record.js";
+import type { KeptApplied } from "../replica.js";
 import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
@@ -25,6 +27,7 @@ import {
   type VenueCommand,
 } from "./execution.js";
 import { about } from "./order-refusals.js";
+import { type Receipted, withReceipt, withReceiptAgain } from "./receipts-of.js";
 
 type Cancels = Pick<RequestHandlers, "cancelOrder" | "cancelAllOrders" | "cancelOrdersAfter">;
 
@@ -32,11 +35,18 @@ const EVERY_MARKET = -1;
 
 export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimit): Cancels {
   const { views } = venue;
-  const canceling = ({ account }: Session, notes: NotesInMaking, command: VenueCommand) =>
-    executeTaking(venue, command, NO_EVIDENCE, (applied) => {
+  const canceling = <T>(
+    { account }: Session,
+    notes: NotesInMaking,
+    command: VenueCommand,
+    resultOf: (applied: KeptApplied, isFirst: boolean) => T,
+  ) =>
+    executeTaking(venue, command, NO_EVIDENCE, (applied, isFirst) => {
       limit.countWork(account, views.workUnits(applied), notes);
-      const ended = views.endedOrders(applied, account);
-      return { seq: applied.seq, outcome: views.outcome(applied), ended };
+      const outcome = views.outcome(applied);
+      const { seq } = applied;
+      if (outcome.kind === "refused") return { seq, refused: outcome, result: undefined };
+      return { seq, refused: undefined, result: resultOf(applied, isFirst) };
     });
   return {
     cancelOrder: ({ session: number, body }, notes) =>
@@ -57,22 +67,20 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
           ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
           ...unsignedTerms(venue, notes),
         } as const;
-        const { seq, outcome, ended } = await canceling(session, notes, command);
-        if (outcome.kind === "refused") {
+        const done = await canceling(session, notes, command, (applied, isFirst) =>
+          receiptedCancel(venue, applied, isFirst),
+        );
+        const { seq, refused } = done;
+        if (refused !== undefined) {
           // It was filled or canceled before this command.
-          if (outcome.refusal === "order_not_cancelable") {
+          if (refused.refusal === "order_not_cancelable") {
             const { orderId, status } = orderNamedBefore(venue, account, body, seq);
             throw notCancelable(orderId, status);
           }
-          if (outcome.refusal === "too_late") throw tooLate(validUntil ?? 0, views.timeMs);
-          throw sessionRefusal("CancelOrder", outcome);
+          if (refused.refusal === "too_late") throw tooLate(validUntil ?? 0, views.timeMs);
+          throw sessionRefusal("CancelOrder", refused);
         }
-        // The first to end is the one that was named; others may have lived because of it.
-        const [first] = ended;
-        if (first === undefined) throw new Error(`the cancel at ${seq} has ended nothing`);
-        const orderId = orderIdText(first);
-        const { remainingSize } = ownOrder(venue, account, orderId);
-        return { result: { orderId, status: "canceled", remainingSize } };
+        return { result: await done.result };
       }),
     cancelAllOrders: ({ session: number, symbol }, notes) =>
       commands.run(number, notes, async (session) => {
@@ -84,8 +92,10 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
         const terms = unsignedTerms(venue, notes);
         const command = { kind: "CancelAll", stampMs, session: number, market, ...terms } as const;
         // From the command's own events: orders that end for another reason are not part of the answer.
-        const { outcome, ended } = await canceling(session, notes, command);
-        if (outcome.kind === "refused") throw sessionRefusal("CancelAll", outcome);
+        const { refused, result: ended } = await canceling(session, notes, command, (applied) =>
+          views.endedOrders(applied, session.account),
+        );
+        if (refused !== undefined) throw sessionRefusal("CancelAll", refused);
         return { result: { canceled: ended.map(orderIdText) } };
       }),
     cancelOrdersAfter: ({ session, afterMs }, notes) =>
@@ -98,6 +108,22 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
         return { result: { cancelAt: afterMs === 0 ? null : timeMs + afterMs } };
       }),
   };
+}
+
+/**
+ * Inside the apply callback: what a cancel has ended, with its receipt. A cancel is not signed: its receipt
+ * has the hash of no bytes.
+ */
+function receiptedCancel(
+  venue: Venue,
+  applied: KeptApplied,
+  isFirst: boolean,
+): Promise<Receipted<CanceledOrder>> {
+  return new Promise((resolve) => {
+    const canceled = venue.views.canceled(applied);
+    if (isFirst) withReceipt(venue, applied, canceled, () => EMPTY_DIGEST, resolve);
+    else withReceiptAgain(venue, applied.seq, canceled, resolve);
+  });
 }
 
 /** @throws ApiError `order_not_found`, `order_not_cancelable` */

@@ -5,9 +5,9 @@ import type { NotesInMaking } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import { NotApplied, type Unanswered } from "../pending-batches.js";
 import { type Evidence, NO_EVIDENCE } from "../record/record.js";
+import type { KeptApplied } from "../replica.js";
 import type { Venue } from "../venue.js";
 import { type CommandOutcome, cameTooLate } from "../views/outcome.js";
-import type { KeptApplied } from "../views/views.js";
 
 export type VenueCommand = Parameters<Venue["submit"]>[0];
 export type CommandOf<Kind extends VenueCommand["kind"]> = Extract<VenueCommand, { kind: Kind }>;
@@ -40,21 +40,24 @@ export function executeCommand(
 
 /**
  * Resolves with the result of `take`, which runs inside the apply callback and must not throw. An unsigned
- * request that is in the log already has the result of the first; one that comes too late is not executed.
+ * request that is in the log already has the result of the first, whose block may be sealed (`isFirst` is
+ * false); one that comes too late is not executed.
  */
 export async function executeTaking<T>(
   venue: Venue,
   command: VenueCommand,
   evidence: Evidence,
-  take: (applied: KeptApplied) => T,
+  take: (applied: KeptApplied, isFirst: boolean) => T,
 ): Promise<T> {
   const { views } = venue;
   const terms = "request" in command ? command.request : undefined;
   const first = views.keptRequest(terms);
-  if (first !== undefined) return take(first);
-  const submitted = venue.submitted(command, evidence, (applied) =>
-    cameTooLate(applied) ? undefined : { taken: take(views.originalOf(applied, terms)) },
-  );
+  if (first !== undefined) return take(first, false);
+  const submitted = venue.submitted(command, evidence, (applied) => {
+    if (cameTooLate(applied)) return undefined;
+    const original = views.originalOf(applied, terms);
+    return { taken: take(original, original === applied) };
+  });
   const result = await answered(submitted);
   if (result === undefined) throw unanswered("not_executed");
   return result.taken;

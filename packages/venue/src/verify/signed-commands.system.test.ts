@@ -172,7 +172,7 @@ describe("results by nonce", () => {
       operations: [
         { kind: "acknowledged", acknowledgement: { orderId: String(first), nonce: 3 } },
         { kind: "refused", refusal: "order_not_amendable" },
-        { kind: "canceled", orderId: placed },
+        { kind: "canceled", canceled: { orderId: String(placed), ackNonce: String(first + 2) } },
       ],
     });
     expect(amended?.acknowledgement).toMatchObject({ orderId: String(placed), status: "resting" });

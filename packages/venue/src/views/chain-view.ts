@@ -1,12 +1,11 @@
 /** Blocks, and the proof that a block contains an acknowledgement. */
-import { EVENT } from "@perpgate/engine";
 import type { Block, PreconfirmProof } from "@perpgate/protocol";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { ACKNOWLEDGED, promisedBlock } from "../event-fields.js";
+import { answerFields, isAnswer, promisedBlock } from "../event-fields.js";
 import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
-import { loggedLeaf } from "./acknowledgement.js";
+import { sealedAnswer } from "./acknowledgement.js";
 import type { VenueSource } from "./venue-source.js";
 
 export function blockView({ history }: VenueSource, number: number): Block | undefined {
@@ -73,22 +72,17 @@ export async function preconfirmView(
   onRead: (rows: number) => void,
 ): Promise<Omit<PreconfirmProof, "log"> | "not_sealed" | undefined> {
   const isOwn = (words: ArrayLike<number>): boolean =>
-    isOrder(words) && words[ACKNOWLEDGED.account] === account;
+    isAnswer(words, 0) && words[answerFields(words, 0).account] === account;
   const sealed = await sealedAck(history, seq, onRead, isOwn);
   if (sealed === undefined || sealed === "not_sealed") return sealed;
   const { leaf, block, index, path } = sealed;
   return {
-    ack: loggedLeaf(leaf, listing),
+    ...sealedAnswer(leaf, listing),
     block: block.number,
     index,
     leaf: hex(leaf),
     path: path.map(hex),
   };
-}
-
-/** Whether the leaf is that of an order's acknowledgement. */
-export function isOrder(words: ArrayLike<number>): boolean {
-  return words[0] === EVENT.OrderAcknowledged;
 }
 
 function hex(bytes: Uint8Array): string {

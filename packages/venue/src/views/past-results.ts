@@ -1,14 +1,15 @@
 /** What a signed batch or a change of margin came to, for a retry of the same body. */
 import { REFUSALS, type Refusal } from "@perpgate/engine";
-import type { LoggedAcknowledgement, MarginChange } from "@perpgate/protocol";
+import type { CanceledOrder, LoggedAcknowledgement, MarginChange } from "@perpgate/protocol";
 import { fromMicros } from "@perpgate/protocol/core";
 import { RESULT_KIND, RESULT_ROW, type ResultRow } from "../history/result-projection.js";
-import { loggedAcknowledgement } from "./acknowledgement.js";
+import { loggedAcknowledgement, loggedCancel } from "./acknowledgement.js";
+import { orderView } from "./order-view.js";
 import type { VenueSource } from "./venue-source.js";
 
 export type PastOperation =
   | { readonly kind: "acknowledged"; readonly acknowledgement: LoggedAcknowledgement }
-  | { readonly kind: "canceled"; readonly orderId: number }
+  | { readonly kind: "canceled"; readonly canceled: CanceledOrder }
   | {
       readonly kind: "refused";
       readonly refusal: Refusal;
@@ -33,7 +34,11 @@ export interface PastMarginChange {
 }
 
 /** The batch that began at that seq, if one did; 0: none. */
-export function pastBatch(source: VenueSource, first: number): PastBatch | undefined {
+export function pastBatch(
+  source: VenueSource,
+  account: number,
+  first: number,
+): PastBatch | undefined {
   const { history } = source;
   const row = first === 0 ? undefined : history.result(first);
   if (row === undefined || row.words[RESULT_ROW.KIND] === RESULT_KIND.MARGIN) return undefined;
@@ -42,15 +47,19 @@ export function pastBatch(source: VenueSource, first: number): PastBatch | undef
     const each = history.result(first + i);
     // The batch may be applied in part: the submitters of the rest are called next.
     if (each === undefined) return undefined;
-    operations.push(operationOf(source, each));
+    operations.push(operationOf(source, account, each));
   }
   return { seq: first, digest: row.digest, operations };
 }
 
-function operationOf(source: VenueSource, { seq, words }: ResultRow): PastOperation {
+function operationOf(
+  source: VenueSource,
+  account: number,
+  { seq, words }: ResultRow,
+): PastOperation {
   switch (words[RESULT_ROW.KIND]) {
     case RESULT_KIND.CANCELED:
-      return { kind: "canceled", orderId: words[RESULT_ROW.ORDER]! };
+      return { kind: "canceled", canceled: cancelOf(source, account, seq, words) };
     case RESULT_KIND.REFUSED:
       return {
         kind: "refused",
@@ -65,6 +74,21 @@ function operationOf(source: VenueSource, { seq, words }: ResultRow): PastOperat
       return { kind: "acknowledged", acknowledgement };
     }
   }
+}
+
+function cancelOf(
+  source: VenueSource,
+  account: number,
+  seq: number,
+  words: ArrayLike<number>,
+): CanceledOrder {
+  const row = source.history.answer(seq);
+  if (row !== undefined) return loggedCancel(row, source.listing);
+  // Of a log under version 2, where a cancel is no leaf.
+  const order = orderView(source, account, words[RESULT_ROW.ORDER]!);
+  if (order === undefined) throw new Error(`the order that ${seq} canceled is not there`);
+  const { orderId, remainingSize } = order;
+  return { orderId, status: "canceled", remainingSize };
 }
 
 /** The change of margin of that seq, if there was one; 0: none. */

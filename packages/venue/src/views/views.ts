@@ -23,6 +23,7 @@ import type {
   Block,
   Book,
   BridgeInfo,
+  CanceledOrder,
   Candle,
   CandlePrice,
   Chain,
@@ -48,10 +49,15 @@ import type { FilteredRows } from "../history/filtered-rows.js";
 import type { PlacedRow } from "../history/row-pages.js";
 import type { RowWords } from "../history/rows.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
-import type { Applied } from "../replica.js";
+import type { Applied, KeptApplied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { accountView, moneyOf, moneyView, sessionsView } from "./account-view.js";
-import { acknowledgementIn, leafTextIn, loggedAcknowledgement } from "./acknowledgement.js";
+import {
+  acknowledgementIn,
+  canceledIn,
+  leafTextIn,
+  loggedAcknowledgement,
+} from "./acknowledgement.js";
 import { ArchivedViews } from "./archived-views.js";
 import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, BookView, bookLevels } from "./book-view.js";
@@ -104,9 +110,6 @@ export interface PastAcknowledgement {
   readonly digest: Buffer;
   readonly acknowledgement: LoggedAcknowledgement;
 }
-
-/** What answers are made of: of a copy, that of the first. */
-export type KeptApplied = Pick<Applied, "seq" | "timeMs" | "events">;
 
 export class Views {
   private readonly bookView: BookView;
@@ -173,6 +176,11 @@ export class Views {
 
   outcome(applied: KeptApplied): CommandOutcome {
     return commandOutcome(applied, this.source.listing);
+  }
+
+  /** What a cancel of one order has ended. Must be called within the submitter. */
+  canceled(applied: KeptApplied): CanceledOrder {
+    return canceledIn(applied, this.source.listing);
   }
 
   /** Ids of the account's orders that the command ended. Must be called within the submitter. */
@@ -511,20 +519,20 @@ export class Views {
   }
 
   /** The leaf of a command's acknowledgement, in base64url. Must be called within the submitter. */
-  leafIn({ events }: Applied): string {
+  leafIn({ events }: KeptApplied): string {
     return leafTextIn(events);
   }
 
   /** The leaf of the acknowledgement at a seq, which must have one. */
   leafAt(seq: number): string {
-    const ack = this.source.history.ack(seq);
+    const ack = this.source.history.answer(seq);
     if (ack === undefined) throw new HistoryDamaged(`the acknowledgement at ${seq} is missing`);
     return ack.leaf.toString("base64url");
   }
 
   /** What became of the signed batch that used the session's nonce; undefined if no batch did. */
   batchOf(session: Session, nonce: number): PastBatch | undefined {
-    return pastBatch(this.source, this.seqOfNonce(session, nonce));
+    return pastBatch(this.source, session.account, this.seqOfNonce(session, nonce));
   }
 
   /** The change of margin that used the session's nonce; undefined if none did. */

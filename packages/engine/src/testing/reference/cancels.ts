@@ -5,12 +5,13 @@ import type { CancelAfter, CancelAll, CancelOrder } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { checkSigned } from "./checks.js";
 import { emit, settleEvents } from "./end-events.js";
+import { num } from "./integers.js";
 import { namedOrder, openOrders } from "./open-orders.js";
 import { fireIfDue } from "./over.js";
 import { type Refused, refused } from "./refusal.js";
 import { consume, liveSession } from "./sessions.js";
 import { cancel, endOrders } from "./settle.js";
-import { accountOf, type State } from "./state.js";
+import { accountOf, rulesOf, type State } from "./state.js";
 
 export function cancelOrder(state: State, command: CancelOrder): Refused | null {
   const { batch } = command;
@@ -32,8 +33,23 @@ export function cancelOrder(state: State, command: CancelOrder): Refused | null 
   if (order === undefined) return refused("order_not_cancelable");
   const before = { fund: state.fund, fees: state.fees };
   state.block.executed = true;
+  const remaining = num(order.remaining);
   cancel(state, order, END.requested);
   settleEvents(state, before);
+  if (rulesOf(state).cancelsAreSealed) {
+    emit(state, {
+      kind: "CancelAcknowledged",
+      orderId: order.id,
+      account: session.account,
+      session: session.number,
+      market: order.market,
+      nonce: batch?.nonce ?? 0,
+      remainingLots: remaining,
+      block: state.block.number,
+      ackNonce: state.position,
+    });
+    state.block.acks += 1;
+  }
   if (batch !== undefined) consume(state, session, batch.nonce, batch);
   return null;
 }

@@ -224,6 +224,8 @@ export interface Rules {
   readonly coresLead: boolean;
   /** Unsigned requests that are sent again are executed once. */
   readonly requestsAreKept: boolean;
+  /** Cancels of one order are acknowledged. */
+  readonly cancelsAreSealed: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -351,6 +353,7 @@ const VERSION_2: Rules = {
   jumpsAreSettled: false,
   coresLead: false,
   requestsAreKept: false,
+  cancelsAreSealed: false,
 };
 
 const VERSION_3: Rules = {
@@ -370,6 +373,7 @@ const VERSION_3: Rules = {
   jumpsAreSettled: true,
   coresLead: true,
   requestsAreKept: true,
+  cancelsAreSealed: true,
 };
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([

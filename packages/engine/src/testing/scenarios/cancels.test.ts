@@ -4,6 +4,29 @@ import { END_REASONS } from "../../reasons.js";
 import { quoting } from "./quoting.js";
 import { START_MS, type Venue } from "./venue.js";
 
+describe("cancel", () => {
+  test("the last event is its leaf, which the block counts; a refused one has none", () => {
+    const { venue, alice, ids } = quoting();
+    const [orderId = 0] = ids;
+    venue.tick();
+    expect(alice.cancels(orderId)).toBeNull();
+    const [ended] = venue.happened("OrderEnded");
+    const { account, session } = alice;
+    const ackNonce = venue.engine.seq;
+    const block = venue.engine.state.totals.block;
+    expect(venue.events.at(-1)).toEqual({
+      kind: "CancelAcknowledged",
+      ...{ orderId, account, session, market: ended?.market, nonce: 0 },
+      ...{ remainingLots: ended?.remainingLots, block, ackNonce },
+    });
+    expect(ended?.remainingLots).toBeGreaterThan(0);
+    expect(alice.cancels(orderId)).toBe("order_not_cancelable");
+    expect(venue.happened("CancelAcknowledged")).toEqual([]);
+    venue.tick();
+    expect(venue.happened("BlockSealed")).toMatchObject([{ number: block, ackCount: 1 }]);
+  });
+});
+
 describe("cancel all", () => {
   test("every order of the account, ascending, and a count; others' stay", () => {
     const { venue, alice, bob, ids } = quoting();
