@@ -23,7 +23,7 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_not_reorged",
   "deposit_reorged",
   "too_many_unseen_deposits",
-  // Compared with a ledger of their own: replay/withdrawal-replay.test.ts, scenarios/withdrawals.test.ts.
+  // Compared with a ledger of their own: replay/withdrawal-replay.system.test.ts, scenarios/withdrawals.test.ts.
   "withdrawals_not_supported",
   "contract_wallet_elsewhere",
   "reorged_credit",
