@@ -41,7 +41,7 @@ const SEEDED_TESTS =
       ];
 /** Threads that tests start come from there. */
 const BUNDLE = currentBundle();
-const FROM_BUNDLE = BUNDLE === undefined ? {} : { PERPGATE_TEST_BUNDLE: BUNDLE.href };
+const FROM_BUNDLE = BUNDLE === undefined ? {} : { TEST_BUNDLE: BUNDLE.href };
 
 const SHORT_COUNTS = {
   PERPGATE_FLOW_EACH: "600",

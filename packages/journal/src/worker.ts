@@ -78,7 +78,7 @@ export function lowerPriority(niceness: number): void {
  */
 export function builtModule(module: string, importer: string): URL {
   if (!importer.endsWith(".ts")) return new URL(module, importer);
-  const { PERPGATE_TEST_BUNDLE: bundle } = process.env;
+  const { TEST_BUNDLE: bundle } = process.env;
   const bundled = bundle === undefined ? undefined : new URL(module, bundle);
   if (bundled !== undefined && existsSync(bundled)) return bundled;
   return new URL(module, importer.replace(/^(.*)\/src\//, "$1/dist/"));

@@ -46,8 +46,8 @@ const CHANGES = [
   ],
   [/this\\.agree\\("acknowledgements", [^;]*;/, ""],
   [/(this\\.list\\.clear\\(\\);\\s*)return block;/, "$1return DISHONEST.published(block);"],
-  // The store leaves out of a leaf what its place says.
-  [/isPlainLeaf\\(order, seq,/, "isPlainLeaf(order, DISHONEST.seen[2] === seq - 1 ? order : seq,"],
+  // The store leaves out of a leaf what its place says, and the thread that reads it has seen nothing else.
+  [/isPlainLeaf\\(order, seq,/, "isPlainLeaf(order, order === seq - 1 ? order : seq,"],
   [
     /this\\.sink\\.putAck\\(seq, leafAt\\(words, at\\), ([^;]*)\\);/,
     "for (const [place, leaf] of DISHONEST.sealed(seq, leafAt(words, at))) this.sink.putAck(place, leaf, $1);",
