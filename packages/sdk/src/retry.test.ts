@@ -219,7 +219,16 @@ describe("other requests without a response", () => {
     ]) {
       const { orderId, remainingSize } = await session.placeOrder(BID);
       proxy.fate = once("down", "cut before");
-      expect(await cancel(orderId)).toMatchObject({ orderId, status: "canceled", remainingSize });
+      // With its receipt, unless only the refusal of the second request told that the first was executed.
+      const {
+        ackNonce: _ackNonce,
+        expectedBlock: _expectedBlock,
+        time: _time,
+        receipt: _receipt,
+        leaf: _leaf,
+        ...rest
+      } = await cancel(orderId);
+      expect(rest).toEqual({ orderId, status: "canceled", remainingSize });
       // An order that was canceled before the call is an error.
       await expect(cancel(orderId)).rejects.toMatchObject({
         code: "order_not_cancelable",
